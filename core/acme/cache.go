@@ -36,11 +36,11 @@ func (c cache) Get(ctx context.Context, name string) ([]byte, error) {
 		return nil, autocert.ErrCacheMiss
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading what is kept for certificates: %w", err)
+		return nil, fmt.Errorf("reading the certificate cache: %w", err)
 	}
 	text, err := c.keys.Open(sealed, place(name))
 	if err != nil {
-		return nil, fmt.Errorf("reading what is kept for certificates: %w", err)
+		return nil, fmt.Errorf("reading the certificate cache: %w", err)
 	}
 	return []byte(text.Reveal()), nil
 }
@@ -49,12 +49,12 @@ func (c cache) Get(ctx context.Context, name string) ([]byte, error) {
 func (c cache) Put(ctx context.Context, name string, data []byte) error {
 	sealed, err := c.keys.Seal(secret.New(string(data)), place(name))
 	if err != nil {
-		return fmt.Errorf("sealing what is kept for certificates: %w", err)
+		return fmt.Errorf("encrypting the certificate cache: %w", err)
 	}
 	_, err = c.db.Pool.Exec(ctx, `INSERT INTO acme_cache (name, data) VALUES ($1, $2)
 		ON CONFLICT (name) DO UPDATE SET data = excluded.data, updated_at = now()`, name, sealed)
 	if err != nil {
-		return fmt.Errorf("keeping what certificates need: %w", err)
+		return fmt.Errorf("writing the certificate cache: %w", err)
 	}
 	return nil
 }
@@ -62,7 +62,7 @@ func (c cache) Put(ctx context.Context, name string, data []byte) error {
 // Delete implements autocert.Cache.
 func (c cache) Delete(ctx context.Context, name string) error {
 	if _, err := c.db.Pool.Exec(ctx, "DELETE FROM acme_cache WHERE name = $1", name); err != nil {
-		return fmt.Errorf("forgetting what certificates needed: %w", err)
+		return fmt.Errorf("deleting from the certificate cache: %w", err)
 	}
 	return nil
 }
@@ -73,7 +73,7 @@ func (c cache) turn(ctx context.Context, domain string) (mine bool, err error) {
 	rows, err := c.db.Pool.Exec(ctx, `INSERT INTO acme_turns AS t (domain, until) VALUES ($1, now() + interval '5 minutes')
 		ON CONFLICT (domain) DO UPDATE SET until = excluded.until WHERE t.until < now()`, domain)
 	if err != nil {
-		return false, fmt.Errorf("taking turns for a certificate: %w", err)
+		return false, fmt.Errorf("locking the request of a certificate: %w", err)
 	}
 	return rows.RowsAffected() == 1, nil
 }
@@ -83,7 +83,7 @@ func (c cache) over(ctx context.Context, domain string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	if _, err := c.db.Pool.Exec(ctx, "DELETE FROM acme_turns WHERE domain = $1", domain); err != nil {
-		return fmt.Errorf("ending a turn for a certificate: %w", err)
+		return fmt.Errorf("unlocking the request of a certificate: %w", err)
 	}
 	return nil
 }

@@ -26,14 +26,14 @@ func ParseDomains(text string) ([]string, error) {
 		long := func(label string) bool { return label == "" || len(label) > 63 }
 		labels := strings.Split(domain, ".")
 		if err != nil || notAddress == nil || len(labels) < 2 || len(domain) > 253 || slices.ContainsFunc(labels, long) {
-			return nil, fmt.Errorf("%q is not the name of a machine such as hostler.example.com", part)
+			return nil, fmt.Errorf("%q is not a host name such as hostler.example.com", part)
 		}
 		if !slices.Contains(domains, domain) {
 			domains = append(domains, domain)
 		}
 	}
 	if len(domains) > maxDomains {
-		return nil, fmt.Errorf("%d names are more than %d", len(domains), maxDomains)
+		return nil, fmt.Errorf("there are %d names, but at most %d are allowed", len(domains), maxDomains)
 	}
 	return domains, nil
 }

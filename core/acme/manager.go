@@ -36,7 +36,7 @@ const (
 )
 
 // errTaken says that another instance asks.
-var errTaken = errors.New("another instance asks for the certificate")
+var errTaken = errors.New("another instance is requesting the certificate")
 
 // Binding ties the account to one that the authority has already (RFC 8555, section 7.3.4).
 type Binding struct {
@@ -116,7 +116,7 @@ func (m *Manager) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, err
 	ours := err == nil && ready != nil
 	if slices.Equal(hello.SupportedProtos, []string{acme.ALPNProto}) {
 		if !ours {
-			return nil, errors.New("there is no challenge for this name")
+			return nil, errors.New("no challenge exists for this name")
 		}
 		return m.auto.GetCertificate(hello)
 	}
@@ -156,14 +156,14 @@ func (m *Manager) keep(ctx context.Context, domain string) {
 		case errors.Is(err, errTaken):
 			wait = again
 		case err != nil:
-			log.Error("there is no certificate yet; it is tried again", "directory", m.config.Directory, "in", pause.String(), "error", err)
+			log.Error("no certificate yet; trying again", "directory", m.config.Directory, "in", pause.String(), "error", err)
 			wait, pause = pause, min(2*pause, longestPause)
 		default:
 			if !m.ready[domain].Swap(true) {
-				log.Info("there is a certificate", "until", cert.Leaf.NotAfter, "issuer", cert.Leaf.Issuer.String())
+				log.Info("obtained a certificate", "until", cert.Leaf.NotAfter, "issuer", cert.Leaf.Issuer.String())
 			}
 			if late(cert.Leaf, time.Now()) {
-				log.Warn("the certificate is not renewed; it is tried again every hour", "until", cert.Leaf.NotAfter)
+				log.Warn("the certificate was not renewed; trying again every hour", "until", cert.Leaf.NotAfter)
 			}
 		}
 		select {
@@ -192,7 +192,8 @@ func (m *Manager) obtain(ctx context.Context, domain string) (*tls.Certificate, 
 		}
 		defer func() {
 			if err := m.cache.over(ctx, domain); err != nil {
-				m.config.Logger.Warn("another instance has to wait", "domain", domain, "error", err)
+				m.config.Logger.Warn("could not release the certificate lock; another instance has to wait",
+					"domain", domain, "error", err)
 			}
 		}()
 	}
@@ -209,14 +210,14 @@ func (m *Manager) ask(ctx context.Context, domain string) (*tls.Certificate, err
 	go func() {
 		cert, err := m.auto.GetCertificate(asking(domain))
 		if err == nil && cert.Leaf == nil {
-			err = errors.New("it cannot be read")
+			err = errors.New("it is not valid")
 		}
 		done <- result{cert, err}
 	}()
 	select {
 	case r := <-done:
 		if r.err != nil {
-			return nil, fmt.Errorf("asking for a certificate: %w", r.err)
+			return nil, fmt.Errorf("requesting a certificate: %w", r.err)
 		}
 		return r.cert, nil
 	case <-ctx.Done():

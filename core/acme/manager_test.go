@@ -109,7 +109,7 @@ func TestInstancesTakeTurns(t *testing.T) {
 	f.run(second)
 	f.fallback(domain)
 	dbtest.Exec(t, f.db, "UPDATE acme_turns SET until = now()")
-	waittest.Until(t, "both have it", func() bool { return strings.Count(said.String(), "there is a certificate") == 2 })
+	waittest.Until(t, "both have it", func() bool { return strings.Count(said.String(), "obtained a certificate") == 2 })
 	if n := f.authority.Issued(); n != 1 {
 		t.Errorf("it has made %d certificates", n)
 	}
@@ -205,7 +205,7 @@ func TestLateCertificate(t *testing.T) {
 				if got, err := f.shown(domain, "h2"); err != nil || !got[0].Equal(old) {
 					t.Errorf("shown is %v, %v", got, err)
 				}
-				waittest.Until(t, "it is warned of", func() bool { return strings.Contains(said.String(), "is not renewed") })
+				waittest.Until(t, "it is warned of", func() bool { return strings.Contains(said.String(), "was not renewed") })
 				return
 			}
 			waittest.Until(t, "it is renewed", func() bool {
@@ -254,7 +254,7 @@ func TestLostKeyIsNoMiss(t *testing.T) {
 	config, said := f.config(), &waittest.Text{}
 	config.Logger = hclog.New(&hclog.LoggerOptions{Output: said})
 	f.run(acme.New(config))
-	waittest.Until(t, "it was tried twice", func() bool { return strings.Count(said.String(), "there is no certificate yet") > 1 })
+	waittest.Until(t, "it was tried twice", func() bool { return strings.Count(said.String(), "no certificate yet") > 1 })
 	if n := f.authority.Issued(); n != issued {
 		t.Errorf("it has made %d certificates more", n-issued)
 	}

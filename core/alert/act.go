@@ -53,7 +53,7 @@ func (s *Store) Silence(ctx context.Context, id int64, until *time.Time, lasts t
 // over once. The problem is invalid_state for a resolved alert.
 func (s *Store) Resolve(ctx context.Context, id int64, note string, visible identity.Visible) (*Detail, error) {
 	if note == "" {
-		note = "Resolved by hand."
+		note = "Resolved manually."
 	}
 	return s.act(ctx, id, visible, func(tx *db.Tx, by *int64) (pgx.Rows, error) {
 		return tx.Pgx.Query(ctx, `UPDATE alerts SET resolved_at = now(), resolved_by = $2, resolution = $3,
@@ -82,7 +82,7 @@ func (s *Store) act(ctx context.Context, id int64, visible identity.Visible, cha
 			return fmt.Errorf("writing the alert: %w", err)
 		}
 		if len(changed) == 0 {
-			return problem.New(problem.CodeInvalidState, "the alert is resolved")
+			return problem.New(problem.CodeInvalidState, "the alert is already resolved")
 		}
 		if d, err = get(ctx, tx.Pgx, id, visible); err != nil {
 			return err

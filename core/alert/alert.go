@@ -56,7 +56,7 @@ type Alert struct {
 	Target   Target   `json:"target"`
 	TeamID   *int64   `json:"team_id" example:"1" doc:"Team that the alert belongs to; null if it belongs to no team, and only users with a role in the default team see it"`
 	HostID   *int64   `json:"host_id" example:"1"`
-	Message  string   `json:"message" example:"The node is off, or the others miss it." doc:"Description of the problem when the alert was raised"`
+	Message  string   `json:"message" example:"The node is off or has lost contact with the other nodes." doc:"Description of the problem when the alert was raised"`
 	Remedy   string   `json:"remedy" doc:"How to fix it; empty if not known"`
 	// Labels are those of the rule.
 	Labels   json.RawMessage `json:"labels" doc:"Labels of the rule when the alert was raised"`

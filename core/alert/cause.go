@@ -115,7 +115,7 @@ func (c *cycle) causeOf(among []*cause, o *observation) (greatest *cause) {
 // unfold separates alerts from a cause that has been over for so long that they
 // do not follow from it.
 func (c *cycle) unfold(ctx context.Context) error {
-	return c.exec(ctx, "unfolding alerts",
+	return c.exec(ctx, "expanding alerts",
 		`UPDATE alerts a SET cause_id = NULL FROM alerts w WHERE a.resolved_at IS NULL AND w.id = a.cause_id
 		AND w.resolved_at <= $1`, c.now.Add(-settle))
 }
@@ -139,7 +139,7 @@ func (c *cycle) foldEarlier(ctx context.Context, raised []raisedAlert) error {
 			HostAway:   "a.host_id = w.host_id AND (w.node = '' OR a.node = '' OR a.node = w.node)",
 			NodeAway:   "a.cluster_id = w.cluster_id AND a.node = w.node",
 		}[kind]
-		if err := c.exec(ctx, "folding alerts", `UPDATE alerts a SET cause_id = w.id FROM alerts w WHERE w.id = $1 AND a.id <> w.id
+		if err := c.exec(ctx, "grouping alerts", `UPDATE alerts a SET cause_id = w.id FROM alerts w WHERE w.id = $1 AND a.id <> w.id
 			AND a.resolved_at IS NULL AND a.told = '' AND a.rule_id IS NOT NULL AND NOT a.kind = ANY ($2)
 			AND (a.kind = ANY ($3) OR NOT a.kind = ANY ($4)) AND `+fits, r.id, kindWords(independent), smaller,
 			[]string{string(NodeAway), string(HostAway), string(QuorumLost)}); err != nil {

@@ -117,7 +117,8 @@ func (c *cycle) note(ctx context.Context) error {
 		set_config('plan_cache_mode', $1, true)`, plans); err != nil {
 		return err
 	}
-	return c.exec(ctx, "noting the cycle", "UPDATE alert_cycle SET last_at = $1, seldom_at = CASE WHEN $2 THEN $1 ELSE seldom_at END", c.now,
+	return c.exec(ctx, "recording the cycle",
+		"UPDATE alert_cycle SET last_at = $1, seldom_at = CASE WHEN $2 THEN $1 ELSE seldom_at END", c.now,
 		c.seldom)
 }
 
@@ -166,11 +167,11 @@ func (c *cycle) readDark(ctx context.Context) error {
 	rows, err := c.tx.Query(ctx, `SELECT cluster_id FROM hosts WHERE cluster_id IS NOT NULL GROUP BY cluster_id
 		HAVING NOT bool_or(status = 'online')`, afresh)
 	if err != nil {
-		return fmt.Errorf("looking for hosts that answer: %w", err)
+		return fmt.Errorf("reading hosts that answer: %w", err)
 	}
 	all, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 	if err != nil {
-		return fmt.Errorf("looking for hosts that answer: %w", err)
+		return fmt.Errorf("reading hosts that answer: %w", err)
 	}
 	for _, id := range all {
 		c.dark[id] = true

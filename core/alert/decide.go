@@ -37,11 +37,11 @@ const slack = 1
 
 // These are the reasons for the end of an alert, for people.
 const (
-	isOver      = "It is over."
-	isGone      = "It is not there any more."
-	isOff       = "It does not run."
-	isUncovered = "The rule is not about it any more."
-	isDisabled  = "The rule was switched off."
+	isOver      = "The condition has cleared."
+	isGone      = "The object no longer exists."
+	isOff       = "The object is not running."
+	isUncovered = "The rule no longer covers the object."
+	isDisabled  = "The rule was disabled."
 	isRemoved   = "The rule was removed."
 )
 

@@ -56,7 +56,7 @@ func (f *faults) add(msg string, loc ...any) {
 // name checks the name of a rule or window.
 func (f *faults) name(name string) {
 	if name = strings.TrimSpace(name); name == "" || utf8.RuneCountInString(name) > maxName || strings.ContainsFunc(name, unicode.IsControl) {
-		f.add("must be 1 to 200 characters and hold no control characters", "name")
+		f.add("must be 1 to 200 characters without control characters", "name")
 	}
 }
 
@@ -64,7 +64,7 @@ func (f *faults) name(name string) {
 func (f *faults) tags(tags []string) {
 	for i, tag := range tags {
 		if !sound(tag) {
-			f.add("must be 1 to 400 characters and hold no control characters", "on", "tags", i)
+			f.add("must be 1 to 400 characters without control characters", "on", "tags", i)
 		}
 	}
 }
@@ -98,7 +98,7 @@ func (d *Draft) Faults() []problem.Fault {
 	}
 	for name, value := range d.Labels {
 		if !labelName.MatchString(name) || value != "" && !sound(value) {
-			f.add("must be names of letters, digits and _.- with texts of at most 400 characters", "labels")
+			f.add("must be names of letters, digits and _.- with values of at most 400 characters", "labels")
 			break
 		}
 	}
@@ -138,18 +138,18 @@ func (d *Draft) Faults() []problem.Fault {
 func (d *Draft) levels(f *faults, k *KindInfo) {
 	if k.Unit == nil {
 		if d.Threshold != nil {
-			f.add("this kind is so or not: it has no threshold", "threshold")
+			f.add("this kind is either true or false, so it has no threshold", "threshold")
 		}
 		if d.ClearLevel != nil {
-			f.add("this kind is so or not: it has no level", "clear_level")
+			f.add("this kind is either true or false, so it has no clear level", "clear_level")
 		}
 		return
 	}
 	good := func(level float64) bool { return !math.IsNaN(level) && level > 0 && level <= *k.Most }
-	bounds := fmt.Sprintf("must be above 0 and at most %g %s", *k.Most, strings.ReplaceAll(string(*k.Unit), "_", " "))
+	bounds := fmt.Sprintf("must be greater than 0 and at most %g %s", *k.Most, strings.ReplaceAll(string(*k.Unit), "_", " "))
 	switch {
 	case d.Threshold == nil:
-		f.add("this kind needs a threshold", "threshold")
+		f.add("this kind requires a threshold", "threshold")
 		return
 	case !good(*d.Threshold):
 		f.add(bounds, "threshold")
@@ -158,9 +158,9 @@ func (d *Draft) levels(f *faults, k *KindInfo) {
 	case !good(*d.ClearLevel):
 		f.add(bounds, "clear_level")
 	case k.Below && *d.ClearLevel < *d.Threshold:
-		f.add("must not be below the threshold: more is better", "clear_level")
+		f.add("must not be below the threshold, because higher values are better", "clear_level")
 	case !k.Below && *d.ClearLevel > *d.Threshold:
-		f.add("must not be above the threshold: less is better", "clear_level")
+		f.add("must not be above the threshold, because lower values are better", "clear_level")
 	}
 }
 

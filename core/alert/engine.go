@@ -109,7 +109,7 @@ func (e *Engine) Cycle(ctx context.Context) (done bool, err error) {
 	}
 	if seldom && e.Update != nil {
 		if c.update, err = e.Update(ctx); err != nil {
-			e.log.Warn("whether there is a newer release is not known", "error", err)
+			e.log.Warn("could not check for a newer release", "error", err)
 			c.updateUnknown = true
 		}
 	}
@@ -143,7 +143,7 @@ func (e *Engine) due(ctx context.Context, q querier, lock string, into ...*cycle
 		return false, false, nil
 	}
 	if err != nil {
-		return false, false, db.Problem(fmt.Errorf("asking when the last cycle was: %w", err))
+		return false, false, db.Problem(fmt.Errorf("reading the time of the last cycle: %w", err))
 	}
 	if e.Now != nil {
 		now = e.Now()

@@ -141,8 +141,8 @@ func TestWhatIsTold(t *testing.T) {
 	const told = `SELECT string_agg(concat_ws('|', team_id, state, severity, rule, target_kind, target_id, tags, title, body, link,
 		user_id), E'\n'
 		ORDER BY id) FROM notification_events`
-	want := "1|open|critical|r|vm|1|{prod}|web: The processors are in use by 95 %, at least 90 %.||/alerts/1\n" +
-		"2|resolved|critical|r|vm|1|{prod}|Resolved: web: The processors are in use by 95 %, at least 90 %.|It is over.|/alerts/1"
+	want := "1|open|critical|r|vm|1|{prod}|web: CPU usage is 95 %, at least 90 %.||/alerts/1\n" +
+		"2|resolved|critical|r|vm|1|{prod}|Resolved: web: CPU usage is 95 %, at least 90 %.|The condition has cleared.|/alerts/1"
 	if got := w.Value(told); got != want {
 		t.Errorf("told is\n%s\nand not\n%s", got, want)
 	}
@@ -286,7 +286,7 @@ func TestAlertsOfBefore(t *testing.T) {
 	const all = `SELECT string_agg(concat_ws(' ', id, target_name, CASE WHEN resolved_at IS NULL THEN 'open' ELSE NULLIF(resolution,
 		'') END), ', ' ORDER BY id)
 		FROM alerts`
-	if got := w.Value(all); got != "1 h1 open, 2 h1 The rule was removed., 3 h2 It is over., 4 solo, 5 solo open" {
+	if got := w.Value(all); got != "1 h1 open, 2 h1 The rule was removed., 3 h2 The condition has cleared., 4 solo, 5 solo open" {
 		t.Errorf("alerts are %s", got)
 	}
 	w.Exec("UPDATE host_credentials SET missing = '{}'")

@@ -119,7 +119,7 @@ var kinds = []KindInfo{
 	stated(NodeAway, "The node is off", []string{"node_away"}, "node"),
 	stated(QuorumLost, "The cluster has no quorum", []string{"quorum_lost"}, "cluster"),
 	stated(GuestDown, "The guest is not running", nil, "vm", "app", "container"),
-	seldom(stated(BackupStale, "The guest has no backup that is as recent as promised", []string{"backup_never", "backup_old"}, "vm", "app",
+	seldom(stated(BackupStale, "The guest has no backup that is recent enough", []string{"backup_never", "backup_old"}, "vm", "app",
 		"container")),
 	stated(BackupUnlisted, "The backups of the storage cannot be listed", []string{"backup_unlisted"}, "storage"),
 	stated(TokenPrivileges, "A token lacks privileges", []string{"token_privileges"}, "host"),

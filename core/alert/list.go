@@ -166,7 +166,7 @@ func acts(ctx context.Context, q rowsQuerier, id int64) ([]Event, error) {
 	rows, err := q.Query(ctx, `SELECT c.at, c.what, c.by, u.email, c.note, c.until FROM alert_acts c LEFT JOIN users u ON u.id = c.by
 		WHERE c.alert_id = $1 ORDER BY c.id DESC LIMIT $2`, id, maxActs)
 	if err != nil {
-		return nil, db.Problem(fmt.Errorf("reading what was done about the alert: %w", err))
+		return nil, db.Problem(fmt.Errorf("reading the actions on the alert: %w", err))
 	}
 	done, err := db.CollectRows(rows, func(row pgx.CollectableRow) (e Event, err error) {
 		var by *int64
@@ -195,7 +195,7 @@ const (
 
 // notFound returns the problem of an alert that does not exist or that the
 // caller may not see.
-func notFound() error { return problem.New(problem.CodeNotFound, "there is no such alert") }
+func notFound() error { return problem.New(problem.CodeNotFound, "alert not found") }
 
 // Get returns one alert. The problem is not_found, also for an alert that the
 // caller may not see.
@@ -219,7 +219,7 @@ func get(ctx context.Context, q rowsQuerier, id int64, visible identity.Visible)
 	}
 	d := &Detail{Alert: a.Alert, Why: Why{Samples: []Sample{}}, History: []Event{{At: a.RaisedAt, What: "raised", Text: a.Message}}}
 	if err := json.Unmarshal(a.why, &d.Why); err != nil {
-		return nil, fmt.Errorf("reading what raised the alert: %w", err)
+		return nil, fmt.Errorf("reading the cause of the alert: %w", err)
 	}
 	done, err := acts(ctx, q, id)
 	if err != nil {

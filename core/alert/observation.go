@@ -146,7 +146,7 @@ func (c *cycle) lookForSilent(ctx context.Context) error {
 	}
 	rows, err := c.tx.Query(ctx, selectThere, subjects)
 	if err != nil {
-		return fmt.Errorf("looking for things: %w", err)
+		return fmt.Errorf("reading objects: %w", err)
 	}
 	var subject string
 	var isOff bool
@@ -158,7 +158,7 @@ func (c *cycle) lookForSilent(ctx context.Context) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("looking for things: %w", err)
+		return fmt.Errorf("reading objects: %w", err)
 	}
 	return nil
 }
@@ -204,7 +204,7 @@ func (c *cycle) samples(ctx context.Context, raised []*observation) (map[key][]S
 	}
 	found, err := c.tx.Query(ctx, whyRows, c.now, kept, rows, kind, back)
 	if err != nil {
-		return nil, fmt.Errorf("reading what raised alerts: %w", err)
+		return nil, fmt.Errorf("reading the causes of alerts: %w", err)
 	}
 	var i int64
 	var s Sample
@@ -214,7 +214,7 @@ func (c *cycle) samples(ctx context.Context, raised []*observation) (map[key][]S
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("reading what raised alerts: %w", err)
+		return nil, fmt.Errorf("reading the causes of alerts: %w", err)
 	}
 	return all, nil
 }

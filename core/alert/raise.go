@@ -172,7 +172,7 @@ func (c *cycle) keepStates(ctx context.Context) error {
 		for i, k := range c.changes.dropped {
 			rules[i], subjects[i] = k.rule, k.subject
 		}
-		if err := c.exec(ctx, "forgetting states", `DELETE FROM alert_states s USING unnest($1::bigint[], $2::text[]) AS n (rule_id, subject)
+		if err := c.exec(ctx, "deleting states", `DELETE FROM alert_states s USING unnest($1::bigint[], $2::text[]) AS n (rule_id, subject)
 			WHERE s.rule_id = n.rule_id AND s.subject = n.subject`, rules, subjects); err != nil {
 			return err
 		}
@@ -187,7 +187,7 @@ func (c *cycle) keepStates(ctx context.Context) error {
 		rules, subjects, breaches = append(rules, k.rule), append(subjects, k.subject), append(breaches, s.breach)
 		clears, alerts = append(clears, s.clear), append(alerts, s.alert)
 	}
-	return c.exec(ctx, "keeping states", `INSERT INTO alert_states (rule_id, subject, breach_s, clear_s, alert_id)
+	return c.exec(ctx, "storing states", `INSERT INTO alert_states (rule_id, subject, breach_s, clear_s, alert_id)
 		SELECT n.* FROM unnest($1::bigint[], $2::text[], $3::float8[], $4::float8[], $5::bigint[]) AS n (rule_id, subject, breach_s,
 			clear_s, alert_id)
 			JOIN alert_rules r ON r.id = n.rule_id

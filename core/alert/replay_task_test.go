@@ -54,7 +54,7 @@ var tasks = []history{
 		w.task("1", "vzdump", "100", "failed", 23*60+57)
 		w.minutes(5)
 	}, "1 open task.failed web; 3 resolved task.failed web"},
-	{"the rule about tasks is switched off", func(w *world) {
+	{"the rule about tasks is disabled", func(w *world) {
 		w.Exec("UPDATE alert_rules SET enabled = false WHERE key = 'task.failed'")
 		w.task("1", "vzdump", "100", "failed", 0)
 		w.minutes(2)

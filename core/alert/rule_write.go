@@ -47,7 +47,7 @@ func oneRule(ctx context.Context, q rowsQuerier, id int64, lock string) (*Rule, 
 	}
 	r, err := pgx.CollectExactlyOneRow(rows, scanRule)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, problem.New(problem.CodeNotFound, "there is no such rule")
+		return nil, problem.New(problem.CodeNotFound, "rule not found")
 	}
 	return r, db.Problem(err)
 }
@@ -159,9 +159,9 @@ func there(ctx context.Context, tx *db.Tx, f *faults, team, host *int64) error {
 		var one int
 		err := tx.Pgx.QueryRow(ctx, "SELECT 1 FROM "+of.table+" WHERE id = $1 FOR KEY SHARE", *of.id).Scan(&one)
 		if errors.Is(err, pgx.ErrNoRows) {
-			f.add("there is no such "+of.word, "on", of.word+"_id")
+			f.add("unknown "+of.word, "on", of.word+"_id")
 		} else if err != nil {
-			return fmt.Errorf("looking for the %s: %w", of.word, err)
+			return fmt.Errorf("reading the %s: %w", of.word, err)
 		}
 	}
 	return nil

@@ -48,7 +48,7 @@ func (c *cycle) tell(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.exec(ctx, "telling of alerts", tellAlerts, c.now, c.changes.unsure)
+	return c.exec(ctx, "sending alerts", tellAlerts, c.now, c.changes.unsure)
 }
 
 // text describes an observation, and what to do about it.
@@ -56,43 +56,48 @@ func (c *cycle) text(o *observation) (message, remedy string) {
 	r := c.rules[o.rule]
 	switch r.Kind {
 	case CPU, Memory, Disk:
-		what := map[Kind]string{CPU: "The processors are in use by %.0f %%", Memory: "The memory is used by %.0f %%",
-			Disk: "The disk is used by %.0f %%"}
+		what := map[Kind]string{CPU: "CPU usage is %.0f %%", Memory: "Memory usage is %.0f %%",
+			Disk: "Disk usage is %.0f %%"}
 		return fmt.Sprintf(what[r.Kind]+", at least %s %%%s.", *o.value, number(*r.Threshold), lasting(r.ForS)), ""
 	case NetIn, NetOut, DiskRead, DiskWrite:
-		what := map[Kind]string{NetIn: "%s come in", NetOut: "%s go out", DiskRead: "%s are read", DiskWrite: "%s are written"}
+		what := map[Kind]string{NetIn: "Incoming traffic is %s", NetOut: "Outgoing traffic is %s",
+			DiskRead: "Disk reads are %s", DiskWrite: "Disk writes are %s"}
 		return fmt.Sprintf(what[r.Kind]+", at least %s%s.", rate(*o.value), rate(*r.Threshold), lasting(r.ForS)), ""
 	case StorageFills:
-		return fmt.Sprintf("The storage will be full in %s days if it goes on as in the last two weeks.", number(*o.value)),
-			"Remove what is not needed, or give it more room."
+		return fmt.Sprintf("At the rate of the last two weeks, the storage will be full in %s days.", number(*o.value)),
+			"Delete data that is no longer needed, or add space."
 	case GuestDown:
-		return fmt.Sprintf("The guest is %s.", o.fault.Word), "Start it, or take it out of the rule."
+		return fmt.Sprintf("The guest is %s.", o.fault.Word), "Start the guest, or exclude it from the rule."
 	case NoData:
-		runs := "It runs"
+		runs := "The guest is running"
 		if o.target.Kind == "storage" {
-			runs = "It is available"
+			runs = "The storage is available"
 		}
-		return fmt.Sprintf("%s, and there have been no figures of it for %.0f minutes.", runs, *o.value),
-			"See whether its host answers, and whether polls of the host come through."
+		return fmt.Sprintf("%s, but has sent no metrics for %.0f minutes.", runs, *o.value),
+			"Check whether its host answers and whether polls of the host succeed."
 	case ClockSkew:
 		way := "ahead of"
 		if o.fault.N < 0 {
 			way = "behind"
 		}
-		return fmt.Sprintf("The clock of the node is %s s %s the service's, at least %s s%s.", number(*o.value), way, number(*r.Threshold),
-			lasting(r.ForS)), "Let the node and the machine of the service keep time by NTP, as with chrony, and see which of the two is wrong."
+		return fmt.Sprintf("The clock of the node is %s s %s the clock of the service, at least %s s%s.", number(*o.value), way,
+				number(*r.Threshold), lasting(r.ForS)),
+			"Synchronize the node and the machine of the service by NTP, for example with chrony, " +
+				"and check which of the two is wrong."
 	case TaskFailed:
 		user, failure, _ := strings.Cut(o.fault.Detail, "\n")
-		text := "The task " + o.fault.Word + " failed at the hypervisor"
+		text := "The task " + o.fault.Word + " failed on the hypervisor"
 		if user != "" {
 			text += ", started by " + user
 		}
 		if failure = strings.TrimSuffix(strings.TrimSpace(failure), "."); failure != "" {
 			text += ": " + failure
 		}
-		return text + ".", "Read its log at the hypervisor, and run it again: it is over when one of its type ends well there, or after a day."
+		return text + ".", "Read its log on the hypervisor and run it again. The alert ends when a task of this type succeeds there, " +
+			"or after a day."
 	case UpdateAvailable:
-		return fmt.Sprintf("Release %s of the service can be installed.", o.fault.Word), "Read its notes, and ask for it with POST /meta/update."
+		return fmt.Sprintf("Release %s of the service can be installed.", o.fault.Word), "Read its release notes, and request the " +
+			"update with POST /meta/update."
 	}
 	p := o.problem
 	p.Tell(o.fault, c.now)

@@ -43,14 +43,14 @@ func (c *cycle) lookForUnsure(ctx context.Context) error {
 	}
 	rows, err := c.tx.Query(ctx, selectUnsure, rules, subjects)
 	if err != nil {
-		return fmt.Errorf("looking for what is not known: %w", err)
+		return fmt.Errorf("reading unknown states: %w", err)
 	}
 	var k key
 	if _, err = pgx.ForEachRow(rows, []any{&k.rule, &k.subject}, func() error {
 		c.unsure[k] = true
 		return nil
 	}); err != nil {
-		return fmt.Errorf("looking for what is not known: %w", err)
+		return fmt.Errorf("reading unknown states: %w", err)
 	}
 	return nil
 }

@@ -44,10 +44,10 @@ func (d *WindowDraft) Faults() []problem.Fault {
 	once, again := d.StartsAt != nil || d.EndsAt != nil, d.Cron != nil || d.DurationS != nil
 	switch {
 	case once && again:
-		f.add("a window has either starts_at and ends_at, or cron and duration_s", "cron")
+		f.add("a window must have either starts_at and ends_at, or cron and duration_s", "cron")
 	case again:
 		if d.Cron == nil {
-			f.add("a window that comes again needs cron", "cron")
+			f.add("a recurring window requires cron", "cron")
 		} else if _, err := schedule.ParseCron(*d.Cron); err != nil {
 			f.add(err.Error(), "cron")
 		}
@@ -55,9 +55,9 @@ func (d *WindowDraft) Faults() []problem.Fault {
 			f.add(fmt.Sprintf("must be from %d to %d", minDuration, maxDuration), "duration_s")
 		}
 	case d.StartsAt == nil:
-		f.add("a window needs starts_at and ends_at, or cron and duration_s", "starts_at")
+		f.add("a window requires starts_at and ends_at, or cron and duration_s", "starts_at")
 	case d.EndsAt == nil:
-		f.add("a window that is open once needs ends_at", "ends_at")
+		f.add("a one-time window requires ends_at", "ends_at")
 	case !d.StartsAt.Before(*d.EndsAt) || d.EndsAt.Sub(*d.StartsAt) > maxWindow:
 		f.add("must be after starts_at, by at most 366 days", "ends_at")
 	case d.StartsAt.Year() < 2000 || d.EndsAt.Year() > 9000:
@@ -100,7 +100,7 @@ func oneWindow(ctx context.Context, q rowsQuerier, id int64, lock string) (*Wind
 	}
 	w, err := pgx.CollectExactlyOneRow(rows, readWindow)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, problem.New(problem.CodeNotFound, "there is no such maintenance window")
+		return nil, problem.New(problem.CodeNotFound, "maintenance window not found")
 	}
 	return w, db.Problem(err)
 }

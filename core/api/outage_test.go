@@ -194,7 +194,7 @@ func TestAnswerOfACommitThatNobodyKnowsOf(t *testing.T) {
 	if again.Status != 201 || again.Header.Get("Idempotent-Replayed") != "true" || !strings.Contains(string(again.Body), name) {
 		t.Errorf("%d %s", again.Status, again.Body)
 	}
-	waittest.Until(t, "the log", func() bool { return o.log.count("INFO", "a change whose commit was not answered was made") == 1 })
+	waittest.Until(t, "the log", func() bool { return o.log.count("INFO", "a change was made although its commit was not answered") == 1 })
 	if got := o.rows(t, "unknown"); got != "ok " || o.id("SELECT count(*) FROM teams WHERE name = '"+name+"'") != 1 {
 		t.Errorf("the trail says %q", got)
 	}
@@ -275,7 +275,7 @@ func TestReadingFromAKilledDatabase(t *testing.T) {
 	}
 	o.server.Start(t)
 	waittest.Until(t, "the database", func() bool { return ask("/api/v1/teams").Status == 200 })
-	waittest.Until(t, "the log", func() bool { return o.log.count("INFO", "the database does its work again") >= 1 })
+	waittest.Until(t, "the log", func() bool { return o.log.count("INFO", "the database is working again") >= 1 })
 }
 
 // A full disk refuses changes with a reason of its own, reading goes on, the log says it once, and the trail has the gap.
@@ -329,7 +329,7 @@ func TestFullDisk(t *testing.T) {
 		}
 	}
 	refused := 0
-	for n := 0; n < 2000 && o.log.count("ERROR", "the audit trail takes no rows") == 0; n++ {
+	for n := 0; n < 2000 && o.log.count("ERROR", "the audit log accepts no entries") == 0; n++ {
 		if answer := post(viewer); answer.Problem() != "forbidden" {
 			t.Fatalf("%d %s", answer.Status, answer.Body)
 		}
@@ -344,7 +344,7 @@ func TestFullDisk(t *testing.T) {
 	if answer, err := o.Do(t.Context(), r, nil); err != nil || answer.Status != 200 {
 		t.Errorf("reading: %v %v", answer, err)
 	}
-	if n := o.log.count("ERROR", "changes are refused until it has room again"); full < 20 || n != 1 || o.log.count("ERROR", "") != 2 {
+	if n := o.log.count("ERROR", "changes are refused until it has space again"); full < 20 || n != 1 || o.log.count("ERROR", "") != 2 {
 		t.Errorf("%d refusals, and the log has %d lines of it and %d errors", full, n, o.log.count("ERROR", ""))
 	}
 	if _, err := conn.Exec(t.Context(), "DROP TABLE filler"); err != nil {
@@ -358,6 +358,6 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("%d %s", answer.Status, answer.Body)
 	}
 	waittest.Until(t, "the log", func() bool {
-		return o.log.count("INFO", "the database does its work again") == 1 && o.log.count("INFO", "the audit trail takes rows again") >= 1
+		return o.log.count("INFO", "the database is working again") == 1 && o.log.count("INFO", "the audit log accepts entries again") >= 1
 	})
 }

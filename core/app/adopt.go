@@ -104,7 +104,7 @@ func (s *Store) checkSlug(ctx context.Context, slug Given[string], loc ...any) e
 			return err
 		}
 	}
-	return problem.InvalidField("the catalog has no such entry that makes a container", "value_error", loc...)
+	return problem.InvalidField("the catalog has no such entry for a container", "value_error", loc...)
 }
 
 func adopt(ctx context.Context, tx *db.Tx, item Adoption, guess func(name string) string, may func(team int64) error) (id int64,
@@ -113,7 +113,7 @@ func adopt(ctx context.Context, tx *db.Tx, item Adoption, guess func(name string
 	var cluster *int64
 	err = tx.Pgx.QueryRow(ctx, "SELECT team_id, cluster_id FROM hosts WHERE id = $1", item.HostID).Scan(&team, &cluster)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return 0, "", problem.New(problem.CodeNotFound, "there is no such host")
+		return 0, "", problem.New(problem.CodeNotFound, "host not found")
 	}
 	if err != nil {
 		return 0, "", fmt.Errorf("reading the host: %w", err)
@@ -129,7 +129,7 @@ func adopt(ctx context.Context, tx *db.Tx, item Adoption, guess func(name string
 	err = tx.Pgx.QueryRow(ctx, `SELECT id, ref, name, template FROM guests WHERE cluster_id = $1 AND kind = 'container' AND `+column+
 		` = $2 ORDER BY listed_at DESC NULLS FIRST, id DESC LIMIT 1 FOR KEY SHARE`, cluster, value).Scan(&guest, &ref, &name, &template)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return 0, "", problem.New(problem.CodeNotFound, "the host has no container with the id %v", value)
+		return 0, "", problem.New(problem.CodeNotFound, "the host has no container with the ID %v", value)
 	}
 	if err != nil {
 		return 0, "", fmt.Errorf("reading the container: %w", err)
@@ -154,11 +154,11 @@ func adopt(ctx context.Context, tx *db.Tx, item Adoption, guess func(name string
 		FROM guests WHERE id = $1 RETURNING id`,
 		guest, name, item.WebPort, item.WebPath, item.WebProtocol, by, slug).Scan(&id)
 	if db.Duplicate(err, "apps_guest_id_key") {
-		return 0, "", problem.New(problem.CodeAlreadyAdopted, "container %s is an app already; nothing was adopted", ref)
+		return 0, "", problem.New(problem.CodeAlreadyAdopted, "container %s is already an app; nothing was adopted", ref)
 	}
 	if db.Duplicate(err, "apps_cluster_id_identity_key") {
-		return 0, "", problem.New(problem.CodeAlreadyAdopted, "an app whose container is gone had the id %s before this container; "+
-			"forget that app first; nothing was adopted", ref)
+		return 0, "", problem.New(problem.CodeAlreadyAdopted, "an app whose container no longer exists had the ID %s before; remove "+
+			"that app from Hostler first; nothing was adopted", ref)
 	}
 	if err != nil {
 		return 0, "", fmt.Errorf("writing the app: %w", err)

@@ -77,7 +77,7 @@ func (s *Store) Get(ctx context.Context, id int64) (*App, error) {
 		return nil, err
 	}
 	if len(all) == 0 {
-		return nil, problem.New(problem.CodeNotFound, "there is no such app")
+		return nil, problem.New(problem.CodeNotFound, "app not found")
 	}
 	return &all[0], nil
 }

@@ -138,7 +138,7 @@ func (s *Store) present(ctx context.Context, id int64, p Presentation) error {
 			return fmt.Errorf("changing an app: %w", err)
 		}
 		if tag.RowsAffected() == 0 {
-			return problem.New(problem.CodeNotFound, "there is no such app")
+			return problem.New(problem.CodeNotFound, "app not found")
 		}
 		return audit.Write(ctx, tx)
 	})
@@ -152,11 +152,11 @@ func idle(ctx context.Context, tx *db.Tx, id int64) error {
 		AND j.status IN ('queued', 'running') LIMIT 1) FROM apps a WHERE a.id = $1 FOR NO KEY UPDATE OF a`, id).Scan(&job)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		return problem.New(problem.CodeNotFound, "there is no such app")
+		return problem.New(problem.CodeNotFound, "app not found")
 	case err != nil:
-		return fmt.Errorf("looking for an update of the app: %w", err)
+		return fmt.Errorf("reading the app's update: %w", err)
 	case job != nil:
-		return problem.New(problem.CodeGuestBusy, "job %d updates the app", *job).With("job_id", *job)
+		return problem.New(problem.CodeGuestBusy, "job %d is updating the app", *job).With("job_id", *job)
 	}
 	return nil
 }

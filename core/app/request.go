@@ -23,7 +23,7 @@ func (s *Store) Request(ctx context.Context, id, team int64, confirm *string) (g
 		return gone(problem.New(problem.CodeInvalidState, "the app %s has no host", a.Name))
 	}
 	if a.guestID == nil {
-		return gone(problem.New(problem.CodeInvalidState, "the container of %s is not there", a.Name))
+		return gone(problem.New(problem.CodeInvalidState, "the container of %s does not exist", a.Name))
 	}
 	g, err := s.Guests.Get(ctx, guest.Container, *a.guestID)
 	if err != nil {

@@ -48,16 +48,16 @@ func (s *Store) forget(ctx context.Context, id int64, confirm *string) (Uninstal
 	}
 	draft := plan.Begin(ctx)
 	if a.JobID != nil {
-		busy := problem.New(problem.CodeGuestBusy, "job %d is not finished yet; wait for it or cancel it", *a.JobID).With("job", *a.JobID)
+		busy := problem.New(problem.CodeGuestBusy, "job %d has not finished yet; wait for it or cancel it", *a.JobID).With("job", *a.JobID)
 		if err := draft.Refuse(busy); err != nil {
 			return Uninstalled{}, err
 		}
 	}
 	err = draft.Decide(ctx, plan.Confirmation{
 		Code: problem.CodeConfirmRequired, Phrase: a.Name, Given: confirm != nil && *confirm == a.Name,
-		Why: fmt.Sprintf("the app is forgotten with all that was said of it; send the name %s as confirm to go on", a.Name),
+		Why: fmt.Sprintf("the app is removed from Hostler with all its settings; to proceed, send the name %s as confirm", a.Name),
 	}, func(ctx context.Context, p *plan.Plan) error {
-		p.Add(plan.KindApp, a.Name, "The app %s is forgotten; its container stays as it is.", a.Name)
+		p.Add(plan.KindApp, a.Name, "The app %s is removed from Hostler; its container stays as it is.", a.Name)
 		return schedule.Tell(ctx, s.Guests.DB, p, schedule.Gone{Apps: []int64{a.ID}})
 	})
 	if err != nil {
@@ -66,10 +66,10 @@ func (s *Store) forget(ctx context.Context, id int64, confirm *string) (Uninstal
 	err = s.Guests.DB.Tx(ctx, func(tx *db.Tx) error {
 		tag, err := tx.Pgx.Exec(ctx, "DELETE FROM apps WHERE id = $1 AND name = $2", a.ID, a.Name)
 		if err != nil {
-			return fmt.Errorf("forgetting an app: %w", err)
+			return fmt.Errorf("deleting an app: %w", err)
 		}
 		if tag.RowsAffected() == 0 {
-			return problem.New(problem.CodeConflict, "the app was changed meanwhile")
+			return problem.New(problem.CodeConflict, "somebody else has changed the app")
 		}
 		return audit.Write(ctx, tx)
 	})

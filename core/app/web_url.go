@@ -74,7 +74,7 @@ func (s *Store) WebURL(ctx context.Context, id, team int64) (WebURL, error) {
 		return WebURL{}, err
 	}
 	if by == "" {
-		return WebURL{Detail: new("nobody says at which port the app's pages are: set web_port")}, nil
+		return WebURL{Detail: new("the port of the app's web page is unknown: set web_port")}, nil
 	}
 	shown := WebURL{DecidedBy: &by}
 	addresses, err := s.addresses(ctx, r.Guest)
@@ -82,12 +82,12 @@ func (s *Store) WebURL(ctx context.Context, id, team int64) (WebURL, error) {
 		return WebURL{}, err
 	}
 	if len(addresses) == 0 {
-		shown.Detail = new("no address of the app's container is known")
+		shown.Detail = new("the app's container has no known address")
 		return shown, nil
 	}
 	seen := greeting{}
 	if refused := runs(r.Guest); refused != nil {
-		seen.detail = "the app's container does not run"
+		seen.detail = "the app's container is not running"
 	} else {
 		seen = s.greet(ctx, addresses, web.Port)
 	}
@@ -171,7 +171,7 @@ func SetPrintedURL(ctx context.Context, tx *db.Tx, id int64, printed string) err
 	}
 	_, err := tx.Pgx.Exec(ctx, "UPDATE apps SET printed_url = nullif($2, '') WHERE id = $1", id, printed)
 	if err != nil {
-		return fmt.Errorf("keeping an app's address: %w", err)
+		return fmt.Errorf("storing an app's address: %w", err)
 	}
 	return nil
 }

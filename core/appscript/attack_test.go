@@ -43,7 +43,7 @@ func TestChangedInTheContainer(t *testing.T) {
 			if got := f.last(slug); got != "needs_human 1.0 1.0 none" {
 				t.Errorf("what came of it is %q:\n%s", got, transcript)
 			}
-			for _, want := range []string{"has not the SHA-256 that it should have", "nothing of the script was run"} {
+			for _, want := range []string{"does not have the expected SHA-256", "the script did not run"} {
 				if !strings.Contains(transcript, want) {
 					t.Errorf("the transcript does not say %q:\n%s", want, transcript)
 				}

@@ -15,11 +15,11 @@ func TestUpdateWithABackup(t *testing.T) {
 	f.backups("works", "breaks")
 	for _, s := range []struct{ slug, status, last, page, says string }{
 		{"works", "succeeded", "updated 1.0 2.0 none", "two", "updated from 1.0 to 2.0; the backup "},
-		{"breaks", "failed", "rolled_back 1.0 1.0 none", "one", "the container was set back and the app is as it was before"},
+		{"breaks", "failed", "rolled_back 1.0 1.0 none", "one", "the container was rolled back, and the app is as it was before"},
 	} {
 		id := f.ask(fmt.Sprintf("apps/%d/update", f.apps[s.slug].id), `{"consent":true}`)
 		transcript := f.ended(id, s.status)
-		for _, want := range []string{"no snapshot could be taken (the storage says no): a backup is made in its place", s.says} {
+		for _, want := range []string{"no snapshot could be taken (the storage says no): making a backup instead", s.says} {
 			if !strings.Contains(transcript, want) {
 				t.Errorf("the transcript does not say %q:\n%s", want, transcript)
 			}
@@ -47,7 +47,8 @@ func TestUpdateOfWhatABackupLeavesOut(t *testing.T) {
 		c.Disks = append(c.Disks, hypervisor.Disk{Key: "mp0", Path: "/srv/data", Storage: "local", Volume: "local:data", LeftOut: true})
 	})
 	transcript := f.ended(f.ask(url, `{"consent":true}`), "failed")
-	want := "a backup would be no way back: backups do not include mp0 (/srv/data), and a restore would destroy that data; nothing was run"
+	want := "a backup could not be used to roll back: backups do not include mp0 (/srv/data), and a restore would destroy that data; " +
+		"nothing was run"
 	if !strings.Contains(transcript, want) {
 		t.Errorf("the transcript does not say %q:\n%s", want, transcript)
 	}

@@ -83,7 +83,7 @@ func (u *update) tidy(ctx context.Context, v *verdict, w *way) error {
 		return nil
 	}
 	if err != nil {
-		return db.Problem(fmt.Errorf("looking for the last update: %w", err))
+		return db.Problem(fmt.Errorf("reading the last update: %w", err))
 	}
 	gone, err := u.forget(ctx, "forget-earlier", earlier)
 	if err == nil && gone {
@@ -128,7 +128,7 @@ func (u *update) record(ctx context.Context, v *verdict, w *way) error {
 			snapshot = $7, ended_at = now() WHERE job_id = $1 AND outcome IS NULL`, u.run.Job().ID, v.Outcome, v.Text,
 			orNil(u.progress.Before.Version), after, code, snapshot)
 		if err != nil {
-			return fmt.Errorf("writing what came of an update: %w", err)
+			return fmt.Errorf("recording the result of an update: %w", err)
 		}
 		if tag.RowsAffected() == 0 || v.Outcome != Updated && v.Outcome != NothingToDo {
 			return nil // an earlier run of the job did so, or the app is what it was

@@ -53,23 +53,24 @@ func (u *update) judge(ctx context.Context) error {
 	u.progress.After, u.progress.Verdict = now, v
 	switch before := u.progress.Before; {
 	case failure != "" && !r.Begun && !r.Gone:
-		v.Outcome, v.Text = NeedsHuman, failure+"; nothing of the script was run"
+		v.Outcome, v.Text = NeedsHuman, failure+"; the script did not run"
 	case err != nil && failure == "":
-		v.Back, v.Text = true, "the app cannot be looked at afterwards: "+job.Explain(err)
+		v.Back, v.Text = true, "the app cannot be checked after the update: "+job.Explain(err)
 	case refused && err == nil && worse == "" && now.same(before):
 		v.Outcome, v.Text = NeedsHuman, failure+"; nothing was changed"
 	case failure != "":
 		v.Back, v.Text = true, failure
 	case worse != "":
-		v.Back, v.Text = true, "the script ended well, but "+worse
+		v.Back, v.Text = true, "the script succeeded, but "+worse
 	case now.Version != before.Version:
 		v.Outcome, v.Text = Updated, fmt.Sprintf("updated from %s to %s", orNone(before.Version), orNone(now.Version))
 	case now.same(before):
 		v.Outcome, v.Text = NothingToDo, "nothing to do: "+unchanged(now)
 	case now.Version != "":
-		v.Outcome, v.Text = NothingToDo, "nothing to do: the app is still at "+now.Version+"; packages of its system were changed"
+		v.Outcome, v.Text = NothingToDo, "nothing to do: the app is still at version "+
+			now.Version+"; system packages in its container were changed"
 	default:
-		v.Outcome, v.Text = Updated, "updated: packages of its system were changed; the app keeps no version"
+		v.Outcome, v.Text = Updated, "updated: system packages in the container were changed; the app does not report a version"
 	}
 	return u.save(ctx)
 }
@@ -85,9 +86,9 @@ func orNone(version string) string {
 // unchanged says how an update without an effect was recognised.
 func unchanged(o *observation) string {
 	if o.Version != "" {
-		return "the app is still at " + o.Version
+		return "the app is still at version " + o.Version
 	}
-	return "the app keeps no version, and no package of its system was changed"
+	return "the app does not report a version, and no system package was changed"
 }
 
 // same reports whether version and packages are as before.
@@ -100,23 +101,23 @@ func (o *observation) same(before *observation) bool {
 func (u *update) failure(r *ran) (text string, exit *sdk.Exit) {
 	switch {
 	case r.Gone:
-		return "how the script ended cannot be found out", nil
+		return "it could not be determined how the script ended", nil
 	case r.Canceled:
 		return "the script was stopped", nil
 	case r.Changed:
-		return "the bundle in the container was not what was agreed to", nil
+		return "the bundle in the container was not the one that was agreed to", nil
 	case r.TimedOut:
 		return fmt.Sprintf("the script did not end within %s", u.limit()), nil
 	case r.Phase == nodeunit.Rebooted:
-		return "the container went down while the script ran", nil
+		return "the container went down while the script was running", nil
 	case r.Phase == nodeunit.Prepared:
 		return "the script was not started", nil
 	case r.Phase != nodeunit.Ended:
-		return "the script was ended, and nobody knows how", nil
+		return "it is unknown how the script ended", nil
 	case r.Signal != "":
-		return "the script was ended by the signal " + r.Signal, nil
+		return "the script was killed by the signal " + r.Signal, nil
 	case r.Asked != "":
-		return "the script asked, or wanted what no pin reaches: " + r.Asked, nil
+		return "the script asked a question, or needed something unpinned: " + r.Asked, nil
 	case r.ExitCode != 0:
 		text = fmt.Sprintf("the script failed (exit status %d)", r.ExitCode)
 		for i, e := range u.params.Launch.Exits {
@@ -130,7 +131,7 @@ func (u *update) failure(r *ran) (text string, exit *sdk.Exit) {
 		}
 		return text, exit
 	case u.params.Launch.Succeeded != "" && !u.progress.Succeeded:
-		return "the script ended, and did not say that it succeeded", nil
+		return "the script ended without reporting success", nil
 	}
 	return "", nil
 }

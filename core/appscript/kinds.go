@@ -22,7 +22,7 @@ type updateParams struct {
 // cannot agree to anything, so it runs only bundles that somebody has agreed to
 // before.
 func (s *Store) Kinds() []schedule.Kind {
-	kind := schedule.Of(UpdateKind, "Update an app, or all apps with an available update, with bundles that were consented to",
+	kind := schedule.Of(UpdateKind, "Update an app, or all apps with an available update, using bundles that were consented to",
 		func(ctx context.Context, p updateParams) (schedule.Enqueue, error) {
 			if p.AppID != nil {
 				return s.scheduledOne(ctx, *p.AppID)
@@ -74,7 +74,7 @@ func (s *Store) scheduledAll(ctx context.Context, stopAfter int) (schedule.Enque
 	}
 	return func(ctx context.Context, tx *db.Tx) (first *job.Job, err error) {
 		together := batch{stopAfter: a.stopAfter}
-		var refused error = problem.New(problem.CodeInvalidState, "no app has an update that was agreed to")
+		var refused error = problem.New(problem.CodeInvalidState, "no app has an update that was consented to")
 		for _, o := range a.ready {
 			if first == nil {
 				made, err := s.enqueue(ctx, tx, o, together)

@@ -122,7 +122,7 @@ type limited struct {
 // end.
 func (l *limited) Write(p []byte) (int, error) {
 	if len(p) > l.left {
-		return 0, errors.New("the answer does not end")
+		return 0, errors.New("the output is too long")
 	}
 	l.left -= len(p)
 	return l.to.Write(p)
@@ -236,7 +236,7 @@ func (o *observation) worse(now *observation) string {
 	}
 	for _, port := range o.Ports {
 		if !slices.Contains(now.Ports, port) {
-			return fmt.Sprintf("nothing listens at port %d any more", port)
+			return fmt.Sprintf("nothing listens on port %d any more", port)
 		}
 	}
 	return ""

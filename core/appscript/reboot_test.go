@@ -27,7 +27,7 @@ func TestNodeRebootedInAnUpdate(t *testing.T) {
 		}
 		f.machine.SSH.Cut() // what was connected before ends, as it does where the server goes down with its machine
 		transcript := f.ended(id, "failed")
-		if !strings.Contains(transcript, "the container went down while the script ran") {
+		if !strings.Contains(transcript, "the container went down while the script was running") {
 			t.Errorf("the transcript is\n%s", transcript)
 		}
 		if got := f.last(slug); got != "rolled_back 1.0 1.0 none" {

@@ -148,18 +148,18 @@ func (u *update) start(ctx context.Context, node hypervisor.NodeExecutor) error 
 		return err
 	}
 	if !ok || b.Sum != u.params.Sum {
-		return job.Fail("the bundle that was agreed to is not kept any more; nothing was run")
+		return job.Fail("the bundle that was agreed to is no longer stored; nothing was run")
 	}
 	// A bundle that is not what the user agreed to is not even copied.
 	err = u.Bundles.Each(ctx, b.Manifest, func(sdk.File, io.Reader) error { return nil })
 	if errors.Is(err, bundle.ErrAltered) {
-		return job.Fail("a file of the bundle is not what was agreed to any more: %w", err)
+		return job.Fail("a file of the bundle is no longer the one that was agreed to: %w", err)
 	}
 	if err != nil {
 		return err
 	}
 	spec := u.spec(b)
-	u.run.Note("bringing the bundle %.12s into the container, %d files", b.Sum, len(b.Manifest.Files))
+	u.run.Note("copying the bundle %.12s into the container, %d files", b.Sum, len(b.Manifest.Files))
 	err = u.run.Patiently(ctx, func(ctx context.Context) error { return nodeunit.Prepare(ctx, node, spec) })
 	if err == nil {
 		// From here on the script may run.
@@ -221,7 +221,7 @@ func (u *update) follow(ctx context.Context, node hypervisor.NodeExecutor) (node
 	case plugin.KindOf(err) == plugin.Conflict: // the container does not run, and the script ends with it
 		return nodeunit.State{Phase: nodeunit.Rebooted}, nil
 	case err != nil:
-		u.run.Note("how the script goes on cannot be found out: %s", job.Explain(err))
+		u.run.Note("could not determine how the script is proceeding: %s", job.Explain(err))
 		return nodeunit.State{}, nil
 	}
 	return state, nil
@@ -261,7 +261,7 @@ func (u *update) collect(ctx context.Context, r *ran) error {
 		Arguments: []string{"-c", collects, "hostler", nodeunit.FolderOf(u.runName()), u.params.Launch.Sentinel}},
 		hypervisor.NodeStreams{Output: &limited{&out, maxTold}})
 	if err == nil && !result.OK() {
-		err = plugin.Errorf(plugin.Refused, "the container does not tell what the script has left (%d)", result.ExitCode)
+		err = plugin.Errorf(plugin.Refused, "the container did not report what the script left (%d)", result.ExitCode)
 	}
 	if err != nil {
 		return err

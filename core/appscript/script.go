@@ -108,7 +108,7 @@ func (s *Store) Put(ctx context.Context, appID int64, content, digest string) (*
 		return nil, problem.InvalidField("must be at most "+problem.Size(MaxScript), "string_too_long", "body", "content")
 	}
 	if !bundle.IsText([]byte(content)) {
-		return nil, problem.InvalidField("must be text without NUL", "value_error", "body", "content")
+		return nil, problem.InvalidField("must be text without NUL characters", "value_error", "body", "content")
 	}
 	sum := sha256.Sum256([]byte(content))
 	v := &Version{Source: Edited, Reason: "edit", SHA256: hex.EncodeToString(sum[:]), Size: int64(len(content)), content: &content}
@@ -158,11 +158,11 @@ func (s *Store) append(ctx context.Context, appID int64, v *Version, digest *str
 		}
 		if newest != nil {
 			if digest != nil && *digest != "" && *digest != newest.SHA256 {
-				return problem.New(problem.CodeDigestConflict, "the script has another version by now: read it again").
+				return problem.New(problem.CodeDigestConflict, "the script has a newer version: read it again").
 					With("digest", newest.SHA256).With("version", newest.Version)
 			}
 			if newest.Version >= maxVersions {
-				return problem.New(problem.CodeInvalidState, "the script has %d versions: no more are added", newest.Version)
+				return problem.New(problem.CodeInvalidState, "the script already has %d versions, which is the limit", newest.Version)
 			}
 		} else if digest != nil && *digest != "" {
 			return problem.New(problem.CodeDigestConflict, "the app has no script")
@@ -204,9 +204,9 @@ func idle(ctx context.Context, tx *db.Tx, appID int64) error {
 	case errors.Is(err, pgx.ErrNoRows):
 		return nil
 	case err != nil:
-		return fmt.Errorf("looking for an update of the app: %w", err)
+		return fmt.Errorf("reading the app's update: %w", err)
 	}
-	return problem.New(problem.CodeGuestBusy, "job %d updates the app", id).With("job_id", id)
+	return problem.New(problem.CodeGuestBusy, "job %d is updating the app", id).With("job_id", id)
 }
 
 // slug returns the path of the catalog entry from which an app was installed;

@@ -41,17 +41,17 @@ func start(ctx context.Context, tx *db.Tx, i Installed, reason string) error {
 	err := tx.Pgx.QueryRow(ctx, `SELECT manifest FROM bundle_manifests WHERE source = $1 AND slug = $2 AND purpose = $3 AND pin = $4
 		AND bundle = $5 FOR KEY SHARE`, i.Key.Source, i.Key.Slug, string(i.Key.Purpose), i.Key.Pin.String(), i.Sum).Scan(&manifest)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return problem.New(problem.CodeNotFound, "the bundle that the app was installed by is not kept")
+		return problem.New(problem.CodeNotFound, "the bundle from which the app was installed is no longer stored")
 	}
 	if err == nil {
 		err = json.Unmarshal(manifest, &b.Manifest)
 	}
 	if err != nil {
-		return fmt.Errorf("reading the bundle that an app was installed by: %w", err)
+		return fmt.Errorf("reading the bundle from which an app was installed: %w", err)
 	}
 	v := upstreamVersion(i.Key.Source, i.Key.Slug, i.Commit, i.Program, b)
 	if v.SHA256 == "" {
-		return problem.New(problem.CodeNotFound, "the bundle that the app was installed by has no file %.200q", i.Program)
+		return problem.New(problem.CodeNotFound, "the bundle from which the app was installed has no file %.200q", i.Program)
 	}
 	v.Reason = reason
 	if i.JobID != 0 {

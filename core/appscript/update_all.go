@@ -143,7 +143,7 @@ func (s *Store) stale(ctx context.Context, consent bool, stopAfter int) (*severa
 			continue
 		}
 		if caller != nil && caller.On(l.TeamID) < identity.Operator {
-			a.skip(l, string(problem.CodeForbidden), "this needs the role "+identity.Operator.String())
+			a.skip(l, string(problem.CodeForbidden), "this requires the role "+identity.Operator.String())
 			continue
 		}
 		o, err := s.check(ctx, l.ID, l.TeamID, consent)
@@ -223,13 +223,13 @@ func (s *Store) scripts(ctx context.Context, apps []listed) (map[int64]*Version,
 // tell writes the plan.
 func (a *several) tell(_ context.Context, p *plan.Plan) error {
 	for _, o := range a.ready {
-		p.Add(plan.KindApp, o.request.Target.Name, "%s is updated, after a snapshot or a backup: %d own files of its entry are different.",
+		p.Add(plan.KindApp, o.request.Target.Name, "%s is updated after a snapshot or backup: %d of its entry's own files differ.",
 			o.request.Target.Name, o.diff.Own.Files)
 	}
 	for _, skipped := range a.skipped {
 		p.Warn("%s is skipped: %s", skipped.App, skipped.Detail)
 	}
-	p.Warn("They run one after the other; after %d that have failed no further one is begun.", a.stopAfter)
+	p.Warn("The updates run one after the other; after %d failures no more are started.", a.stopAfter)
 	return nil
 }
 

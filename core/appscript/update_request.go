@@ -75,7 +75,7 @@ type variable struct {
 func (p *params) key() (bundle.Key, error) {
 	pin, ok := sdk.ParsePin(p.Pin)
 	if !ok {
-		return bundle.Key{}, fmt.Errorf("the pin of an update cannot be read")
+		return bundle.Key{}, fmt.Errorf("the pin of an update is not valid")
 	}
 	return bundle.Key{Source: p.Source, Slug: p.Slug, Purpose: sdk.Update, Pin: pin}, nil
 }
@@ -98,7 +98,7 @@ func (s *Store) Update(ctx context.Context, appID, team int64, consent bool) (gu
 		return guest.Started{}, draft.Stop(ctx, err, plan.Confirmation{})
 	}
 	if o.request.Guest.JobID != nil && draft.Only() {
-		busy := problem.New(problem.CodeGuestBusy, "job %d works on %s", *o.request.Guest.JobID, o.request.Target.Name)
+		busy := problem.New(problem.CodeGuestBusy, "job %d is working on %s", *o.request.Guest.JobID, o.request.Target.Name)
 		if err := draft.Refuse(busy); err != nil {
 			return guest.Started{}, err
 		}
@@ -146,7 +146,8 @@ func (s *Store) check(ctx context.Context, appID, team int64, consent bool) (*or
 	}
 	switch {
 	case g.IsSelf:
-		return nil, problem.New(problem.CodeInvalidState, "the service itself runs in this app: it could not set it back").With("reason", "self")
+		return nil, problem.New(problem.CodeInvalidState, "the service itself runs in this app and could not roll it "+
+			"back").With("reason", "self")
 	case g.Status == hypervisor.GuestStopped || g.Status == hypervisor.GuestPaused:
 		return nil, problem.New(problem.CodeInvalidState, "the container of the app is %s: start it first", g.Status).With("reason", g.Status)
 	}
@@ -208,7 +209,7 @@ func (o *order) agreed() error {
 	if o.consent.Given || o.given {
 		return nil
 	}
-	return problem.New(problem.CodeConsentRequired, "nobody has agreed yet that this bundle runs there: send consent").
+	return problem.New(problem.CodeConsentRequired, "nobody has consented to running this bundle there: send consent").
 		With("sum", o.bundle.Sum).With("text", o.consent.Text).With("text_version", o.consent.Version)
 }
 
@@ -216,24 +217,25 @@ func (o *order) agreed() error {
 func (o *order) tell(_ context.Context, p *plan.Plan) error {
 	name := o.request.Target.Name
 	if o.base() == nil {
-		p.Warn("Which state of %s is in %s is not known: see to it that this is the right entry.", o.entry.Path, name)
+		p.Warn("It is unknown which state of %s is in %s: make sure that this is the right entry.", o.entry.Path, name)
 	}
 	for _, class := range []struct {
 		of string
 		n  catalog.DiffCount
-	}{{"own files of the entry", o.diff.Own}, {"files that the source's entries share", o.diff.Engine},
-		{"files of the source itself", o.diff.Overlay}} {
+	}{{"of the entry's own files", o.diff.Own}, {"of the files that the source's entries share", o.diff.Engine},
+		{"of the source's own files", o.diff.Overlay}} {
 		if class.n.Files > 0 {
-			p.Warn("%d %s are different: %d lines come, %d go.", class.n.Files, class.of, class.n.Added, class.n.Removed)
+			p.Warn("%d %s differ: %d lines added, %d removed.", class.n.Files, class.of, class.n.Added, class.n.Removed)
 		}
 	}
-	way := "A snapshot of %s is taken before."
+	way := "A snapshot of %s is taken first."
 	if !o.params.Snapshot {
-		way = "A backup of %s is made before, on " + o.params.Storage + "."
+		way = "A backup of %s is made first, on " + o.params.Storage + "."
 	}
 	p.Add(plan.KindSnapshot, name, way, name)
-	p.Add(plan.KindApp, name, "The bundle %.12s runs as root inside of %s and updates it.", o.bundle.Sum, name)
-	p.Warn("Where it fails, or the app does not answer afterwards as it did before, %s is set back: what was written since is lost.", name)
+	p.Add(plan.KindApp, name, "The bundle %.12s runs as root inside %s and updates it.", o.bundle.Sum, name)
+	p.Warn("If the update fails, or the app does not answer afterwards as before, %s is rolled back: data written since then is lost.",
+		name)
 	return nil
 }
 
@@ -255,7 +257,7 @@ func (s *Store) enqueue(ctx context.Context, tx *db.Tx, o *order, b batch) (*job
 		return nil, err
 	}
 	if newest.number() != o.newest.number() {
-		return nil, problem.New(problem.CodeConflict, "the app's script has another version by now: look again")
+		return nil, problem.New(problem.CodeConflict, "the app's script has a newer version: request the plan again")
 	}
 	if o.given && !o.consent.Given {
 		if err := s.Bundles.Give(ctx, tx, o.params.HostID, o.key, o.bundle.Sum); err != nil {

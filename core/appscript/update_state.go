@@ -30,10 +30,10 @@ const (
 // reasons explains to people why an app cannot be updated with others.
 var reasons = map[string]string{
 	ReasonEdited:   "the app's script was edited: revert it first",
-	ReasonNoEntry:  "the catalog has no entry of the app",
-	ReasonNoCommit: "the catalog does not say at which state the entry is",
-	ReasonNoScript: "which state of the entry the app is of is not known: update it alone once, or revert its script",
-	ReasonCurrent:  "the app's script is the one that the catalog has",
+	ReasonNoEntry:  "the catalog has no entry for the app",
+	ReasonNoCommit: "the catalog does not report the entry's commit",
+	ReasonNoScript: "the app's commit of the entry is unknown: update the app on its own once, or revert its script",
+	ReasonCurrent:  "the app's script is up to date with the catalog",
 }
 
 // State tells whether an app has an update; the JSON names are those of the
@@ -260,7 +260,7 @@ func (s *Store) machine(ctx context.Context, appID int64) (id int64, name string
 		err = s.DB.Pool.QueryRow(ctx, "SELECT name FROM hosts WHERE id = $1", id).Scan(&name)
 	}
 	if err != nil {
-		return 0, "", db.Problem(fmt.Errorf("looking for an app's machine: %w", err))
+		return 0, "", db.Problem(fmt.Errorf("reading an app's machine: %w", err))
 	}
 	return id, name, nil
 }

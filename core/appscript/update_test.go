@@ -28,20 +28,22 @@ var scenarios = []struct {
 		"updated 1.0 2.0 before-update-ID", "two", "updated from 1.0 to 2.0", 2},
 	{"nothing", "echo it is new enough; echo all done", "succeeded", "nothing_to_do 1.0 1.0 none", "one", "the app is still at 1.0", 2},
 	{"breaks", newVersion + `kill "$(cat /root/pid)"; echo all done`, "failed", "rolled_back 1.0 1.0 none", "one",
-		"the script ended well, but nothing answers at http://10.0.", 1},
+		"the script succeeded, but nothing answers at http://10.0.", 1},
 	{"fails", works + "exit 3", "failed", "rolled_back 1.0 1.0 none", "one", "(exit status 3): The script says that it failed.", 1},
 	{"unknown-code", works + "exit 201", "failed", "rolled_back 1.0 1.0 none", "one", "the script failed (exit status 201)", 1},
 	{"human", "exit 75", "failed", "needs_human 1.0 1.0 none", "one", "Somebody has to do a part of it.; nothing was changed", 1},
 	{"half-human", newVersion + "exit 75", "failed", "rolled_back 1.0 1.0 none", "one", "Somebody has to do a part of it.", 1},
 	{"asks", works + `echo "which one?" >>"$HOSTLER_RUN/asked"; echo all done`, "failed", "rolled_back 1.0 1.0 none", "one",
-		"wanted what no pin reaches: which one?", 1},
+		"needed something unpinned: which one?", 1},
 	{"hangs", works + "sleep 1000", "failed", "rolled_back 1.0 1.0 none", "one", "the script did not end within 8s", 1},
-	{"silent", works + "true", "failed", "rolled_back 1.0 1.0 none", "one", "did not say that it succeeded", 1},
+	{"silent", works + "true", "failed", "rolled_back 1.0 1.0 none", "one", "without reporting success", 1},
 	{"dies", works + "kill -KILL $$", "failed", "rolled_back 1.0 1.0 none", "one", "the script failed (exit status 137)", 1},
 	{"no-way", newVersion + `kill "$(cat /root/pid)"; exit 1`, "failed", "needs_human 1.0 2.0 before-update-ID", "",
-		"the container could not be set back (the storage says no): see to it by hand, the snapshot before-update-ID from before is left", 1},
+		"the container could not be rolled back (the storage says no): fix it manually, the snapshot before-update-ID from before is left",
+		1},
 	{"no-snapshot", works + "echo all done", "failed", "", "one", "no snapshot could be taken: the storage says no; nothing was run", 1},
-	{"altered", works + "echo all done", "failed", "", "one", "is not what was verified; nothing was run; nothing is left of it", 1},
+	{"altered", works + "echo all done", "failed", "", "one",
+		"is not the verified one; nothing was run; the copy from before no longer exists", 1},
 	{"canceled", works + "echo on; sleep 1000", "canceled", "rolled_back 1.0 1.0 none", "one", "the script was stopped", 1},
 	{"adopted", works + "echo all done", "succeeded", "updated 1.0 2.0 before-update-ID", "two", "updated from 1.0 to 2.0", 1},
 	{"cut", "for i in 1 2 3 4 5 6 7 8; do echo line $i; sleep 0.3; done; " + works + "echo all done", "succeeded",
@@ -68,7 +70,7 @@ func TestUpdates(t *testing.T) {
 				f.Ask(t, "GET", url, "", apitest.Viewer, 200, "", `"available":true`, `"given":false`, "inside the container of an app")
 				f.Ask(t, "POST", url, "", apitest.Operator, 409, "consent_required", `"sum":"`, `"text":"On the host lab, as root inside`)
 				f.Ask(t, "POST", url+"?plan=true", `{"consent":true}`, apitest.Operator, 200, "", "A snapshot of works is taken before",
-					"1 own files of the entry are different")
+					"1 of the entry's own files differ")
 			}
 			if s.slug == "adopted" {
 				f.Exec("DELETE FROM app_script_versions WHERE app_id = $1", f.apps[s.slug].id)
@@ -114,7 +116,7 @@ func TestUpdates(t *testing.T) {
 			}
 			switch s.slug {
 			case "works":
-				for _, want := range []string{"the engine of works", "cleared", "the consent is that of "} {
+				for _, want := range []string{"the engine of works", "cleared", "consented to by "} {
 					if !strings.Contains(transcript, want) {
 						t.Errorf("the transcript does not say %q:\n%s", want, transcript)
 					}
@@ -144,7 +146,7 @@ func TestUpdateAll(t *testing.T) {
 	f.Ask(t, "PUT", fmt.Sprintf("apps/%d/script", f.apps["a"].id), `{"content":"mine"}`, apitest.Admin, 200, "")
 	f.Ask(t, "POST", "apps/update-all", "", apitest.Operator, 202, "", `"jobs":[]`, `"app":"a","reason":"edited"`,
 		`"app":"b","reason":"consent_required"`, `"app":"wiki","reason":"no_entry"`)
-	f.Ask(t, "POST", "apps/update-all?plan=true", `{"consent":true}`, apitest.Operator, 200, "", "after 2 that have failed")
+	f.Ask(t, "POST", "apps/update-all?plan=true", `{"consent":true}`, apitest.Operator, 200, "", "after 2 failures")
 	f.Ask(t, "POST", fmt.Sprintf("apps/%d/script/revert", f.apps["a"].id), "", apitest.Admin, 200, "")
 	f.Ask(t, "POST", "apps/update-all", `{"consent":true}`, apitest.Operator, 202, "", `"kind":"app.update"`, `"app":"a","reason":"current"`)
 	order := f.Value(`SELECT string_agg(a.slug, ' ' ORDER BY u.job_id) FROM app_updates u JOIN apps a ON a.id = u.app_id`)

@@ -50,7 +50,7 @@ func (u *update) take(ctx context.Context) (bool, error) {
 		return true, nil
 	}
 	if err != nil {
-		return false, db.Problem(fmt.Errorf("looking for a machine: %w", err))
+		return false, db.Problem(fmt.Errorf("reading a machine: %w", err))
 	}
 	holder, err := nodeunit.Take(ctx, u.DB, *cluster, node, u.run.Job().ID)
 	return holder == 0, err
@@ -89,10 +89,10 @@ func (u *update) ready(ctx context.Context) (bool, error) {
 		return true, nil // it is alone
 	}
 	if err != nil {
-		return false, db.Problem(fmt.Errorf("looking for other updates: %w", err))
+		return false, db.Problem(fmt.Errorf("reading other updates: %w", err))
 	}
 	if most != nil && failed >= *most {
-		return false, job.Stopped("not begun: %d of the updates that were asked for together have failed", failed)
+		return false, job.Stopped("not started: %d of the updates that were requested together have failed", failed)
 	}
 	return waits == 0, nil
 }

@@ -114,16 +114,16 @@ func (u *update) begin(ctx context.Context) error {
 		return err
 	}
 	if given == nil {
-		return job.Fail("nobody agrees any more that this bundle runs there; nothing was done")
+		return job.Fail("nobody consents to running this bundle there any more; nothing was done")
 	}
 	newest, err := version(ctx, u.DB.Pool, u.params.AppID, 0)
 	if err != nil {
 		return err
 	}
 	if newest.number() != u.params.Version {
-		return job.Fail("the app's script has another version by now; nothing was done")
+		return job.Fail("the app's script has a newer version; nothing was done")
 	}
-	u.run.Note("the consent is that of %s, of %s", given.ActorEmail, given.GivenAt.Format(time.RFC3339))
+	u.run.Note("consented to by %s on %s", given.ActorEmail, given.GivenAt.Format(time.RFC3339))
 	u.progress.Begun, u.progress.Run = true, nodeunit.NewRun("update")
 	return u.save(ctx)
 }
@@ -152,14 +152,14 @@ func (u *update) update(ctx context.Context) error {
 // error means that the script was not started.
 func (u *update) change(ctx context.Context) error {
 	if u.progress.Before == nil {
-		u.run.Note("looking at the app")
+		u.run.Note("checking the app")
 		var before *observation
 		err := u.run.Patiently(ctx, func(ctx context.Context) (err error) {
 			before, err = u.observe(ctx)
 			return err
 		})
 		if err != nil {
-			return u.early(err, "the app cannot be looked at")
+			return u.early(err, "the app cannot be checked")
 		}
 		u.progress.Before = before
 		u.tellBefore()
@@ -182,12 +182,12 @@ func (u *update) change(ctx context.Context) error {
 		return err
 	}
 	if !u.progress.Starting {
-		return u.early(err, "the script could not be brought into the container")
+		return u.early(err, "the script could not be copied into the container")
 	}
 	if u.progress.Ran == nil {
 		// The script may have run: its start was refused, or the answer was
 		// lost. The container tells.
-		u.run.Note("whether the script was started is not sure: %s", job.Explain(err))
+		u.run.Note("it is not certain whether the script was started: %s", job.Explain(err))
 		if err := u.keepFromStarting(ctx); err != nil {
 			return err
 		}
@@ -214,7 +214,7 @@ func (u *update) keepFromStarting(ctx context.Context) error {
 		return context.Cause(u.hold)
 	}
 	if err != nil && ctx.Err() == nil {
-		u.run.Note("whether the script runs cannot be found out: %s", job.Explain(err))
+		u.run.Note("could not determine whether the script is running: %s", job.Explain(err))
 	}
 	return nil
 }
@@ -248,15 +248,15 @@ func (u *update) early(err error, what string) error {
 func (u *update) tellBefore() {
 	o := u.progress.Before
 	if o.Version != "" {
-		u.run.Note("the app is at the version %s", o.Version)
+		u.run.Note("the app is at version %s", o.Version)
 	}
 	if o.Web > 0 {
 		u.run.Note("%s answers", o.At)
 	} else if len(o.Ports) > 0 {
-		u.run.Note("the app listens at the ports %v", o.Ports)
+		u.run.Note("the app listens on the ports %v", o.Ports)
 	}
 	if other := u.otherSystem(); other != "" {
-		u.run.Note("%s: it may refuse", other)
+		u.run.Note("%s: the script may refuse to run", other)
 	}
 }
 
@@ -267,7 +267,7 @@ func (u *update) otherSystem() string {
 	if o == nil || p.OS == "" || o.OS == "" || o.OS == p.OS && (p.OSVersion == "" || o.OSVersion == p.OSVersion) {
 		return ""
 	}
-	return fmt.Sprintf("the container has %s %s, and the script is for %s %s", o.OS, o.OSVersion, p.OS, p.OSVersion)
+	return fmt.Sprintf("the container has %s %s, but the script is for %s %s", o.OS, o.OSVersion, p.OS, p.OSVersion)
 }
 
 // save stores the checkpoint even if the job was just canceled.
@@ -303,13 +303,13 @@ func (u *update) locate(ctx context.Context) error {
 		return err
 	}
 	if hostID != u.params.HostID {
-		return job.Fail("the container is on another machine than when this was asked for")
+		return job.Fail("the container is on another machine than when the update was requested")
 	}
 	u.ref = hypervisor.GuestRef{Kind: hypervisor.Container}
 	err = u.DB.Pool.QueryRow(ctx, "SELECT node, ref, coalesce(uid, '') FROM guests WHERE id = $1", u.params.Asked.GuestID).
 		Scan(&u.ref.Node, &u.ref.ID, &u.ref.UID)
 	if err != nil {
-		return db.Problem(fmt.Errorf("looking for the container: %w", err))
+		return db.Problem(fmt.Errorf("reading the container: %w", err))
 	}
 	return nil
 }

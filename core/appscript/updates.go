@@ -86,7 +86,7 @@ func (s *Store) outcomes(ctx context.Context, ids []int64, byID map[int64]*Updat
 		})
 	}
 	if err != nil {
-		return db.Problem(fmt.Errorf("reading what came of updates: %w", err))
+		return db.Problem(fmt.Errorf("reading the results of updates: %w", err))
 	}
 	return nil
 }

@@ -105,7 +105,7 @@ func oneVersion(ctx context.Context, q secret.Querier, condition string, args ..
 func lock(ctx context.Context, tx *db.Tx, appID int64) error {
 	err := tx.Pgx.QueryRow(ctx, "SELECT id FROM apps WHERE id = $1 FOR NO KEY UPDATE", appID).Scan(&appID)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return problem.New(problem.CodeNotFound, "there is no such app")
+		return problem.New(problem.CodeNotFound, "app not found")
 	}
 	if err != nil {
 		return fmt.Errorf("locking an app: %w", err)

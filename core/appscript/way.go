@@ -23,7 +23,7 @@ type way struct {
 func (w *way) left() string {
 	switch {
 	case w == nil || w.Deleted:
-		return "nothing is left of it"
+		return "the copy from before no longer exists"
 	case w.Backup != nil:
 		return "the backup " + w.Backup.ID + " from before is left"
 	}
@@ -47,11 +47,11 @@ func (u *update) makeWay(ctx context.Context) error {
 			!verdict && !job.Refused(failed) || u.params.Storage == "" {
 			return u.early(failed, "no snapshot could be taken")
 		}
-		u.run.Note("no snapshot could be taken (%s): a backup is made in its place", job.Text(failed))
+		u.run.Note("no snapshot could be taken (%s): making a backup instead", job.Text(failed))
 	}
 	volumes, err := u.parts().Restorable(ctx)
 	if err != nil {
-		return u.early(err, "a backup would be no way back")
+		return u.early(err, "a backup could not be used to roll back")
 	}
 	made, err := u.parts().BackUp(ctx, "backup", u.params.Storage, "hostler update "+name)
 	if err != nil {
@@ -65,7 +65,7 @@ func (u *update) makeWay(ctx context.Context) error {
 // before. The result becomes the verdict.
 func (u *update) setBack(ctx context.Context) error {
 	v := u.progress.Verdict
-	u.run.Note("%s: setting the container back", v.Text)
+	u.run.Note("%s: rolling back the container", v.Text)
 	err := u.goBack(ctx)
 	if ctx.Err() != nil || errors.Is(err, job.ErrLost) || errors.Is(err, job.ErrStopping) {
 		return err
@@ -75,7 +75,7 @@ func (u *update) setBack(ctx context.Context) error {
 		status, verdict := job.Verdict(err)
 		v.Unknown = verdict && status == job.Unknown
 		v.Outcome = NeedsHuman
-		v.Text = fmt.Sprintf("%s; and the container could not be set back (%s): see to it by hand, %s", v.Text, job.Text(err),
+		v.Text = fmt.Sprintf("%s; the container could not be rolled back (%s): fix it manually, %s", v.Text, job.Text(err),
 			u.progress.Way.left())
 		return u.save(ctx)
 	}
@@ -84,12 +84,12 @@ func (u *update) setBack(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:
-		v.Outcome, v.Text = NeedsHuman, fmt.Sprintf("%s; the container was set back, and cannot be looked at (%s): see to it by hand",
+		v.Outcome, v.Text = NeedsHuman, fmt.Sprintf("%s; the container was rolled back but cannot be checked (%s): check it manually",
 			v.Text, job.Explain(err))
 	case worse != "":
-		v.Outcome, v.Text = NeedsHuman, fmt.Sprintf("%s; the container was set back, and %s: see to it by hand", v.Text, worse)
+		v.Outcome, v.Text = NeedsHuman, fmt.Sprintf("%s; the container was rolled back, but %s: check it manually", v.Text, worse)
 	default:
-		v.Outcome, v.Text = RolledBack, v.Text+"; the container was set back and the app is as it was before"
+		v.Outcome, v.Text = RolledBack, v.Text+"; the container was rolled back, and the app is as it was before"
 	}
 	u.progress.After = now
 	return u.save(ctx)

@@ -54,7 +54,7 @@ const blankBatch = 5000
 // continues. It returns the number of changed rows.
 func (c *Chain) Blank(ctx context.Context, before time.Time) (total int64, err error) {
 	if before.After(time.Now()) {
-		return 0, errors.New("taking addresses out of the audit trail: the time lies in the future")
+		return 0, errors.New("removing addresses from the audit log: the time is in the future")
 	}
 	after := position{}
 	for {
@@ -62,7 +62,7 @@ func (c *Chain) Blank(ctx context.Context, before time.Time) (total int64, err e
 		err := c.db.Tx(ctx, func(tx *db.Tx) (err error) {
 			at := after
 			if n, seen, err = c.blankOnce(ctx, tx, before, &at); err != nil {
-				return fmt.Errorf("taking addresses out of the audit trail: %w", err)
+				return fmt.Errorf("removing addresses from the audit log: %w", err)
 			}
 			after = at
 			return nil

@@ -112,7 +112,7 @@ func (c *Chain) end(ctx context.Context, tx *db.Tx) (h head, hash *hasher, err e
 		return h, nil, err
 	}
 	if last > math.MaxInt64-2 {
-		return h, nil, errors.New("the audit chain has no place left: somebody has put a false one at its end")
+		return h, nil, errors.New("the audit chain has no position left: somebody has added a forged one at its end")
 	}
 	if fresh := h.seq == 0 && last == 0; !fresh && (!h.genuine || last > h.seq) {
 		h.seq, h.hash = last+1, digest{}
@@ -125,7 +125,7 @@ func lastPlace(ctx context.Context, tx *db.Tx) (last int64, err error) {
 	err = tx.Pgx.QueryRow(ctx,
 		"SELECT greatest((SELECT max(seq) FROM audit_links), (SELECT last FROM audit_anchors ORDER BY first DESC LIMIT 1), 0)").Scan(&last)
 	if err != nil {
-		return 0, fmt.Errorf("looking for the last place of the audit chain: %w", err)
+		return 0, fmt.Errorf("reading the last position of the audit chain: %w", err)
 	}
 	return last, nil
 }
@@ -137,7 +137,7 @@ func (c *Chain) newKey() ([]byte, error) {
 	_, _ = rand.Read(key) // it never fails
 	sealed, err := c.keys.Seal(secret.New(hex.EncodeToString(key)), keyPlace)
 	if err != nil {
-		return nil, fmt.Errorf("sealing the key of the audit chain: %w", err)
+		return nil, fmt.Errorf("encrypting the key of the audit chain: %w", err)
 	}
 	return sealed, nil
 }
@@ -150,11 +150,11 @@ func (c *Chain) hasher(sealed []byte) (*hasher, error) {
 	if c.opened == nil || c.sealed != string(sealed) {
 		text, err := c.keys.Open(sealed, keyPlace)
 		if err != nil {
-			return nil, fmt.Errorf("opening the key of the audit chain: %w", err)
+			return nil, fmt.Errorf("decrypting the key of the audit chain: %w", err)
 		}
 		key, err := hex.DecodeString(text.Reveal())
 		if err != nil {
-			return nil, errors.New("opening the key of the audit chain: it is no key")
+			return nil, errors.New("decrypting the key of the audit chain: it is not a key")
 		}
 		c.opened, c.sealed = newHasher(key), string(sealed)
 	}

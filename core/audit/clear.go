@@ -32,7 +32,7 @@ func (c *Chain) Clear(ctx context.Context, before *time.Time, confirm string) (d
 	}
 	err = plan.Begin(ctx).Decide(ctx, plan.Confirmation{
 		Code: problem.CodeConfirmRequired, Phrase: ClearPhrase, Given: confirm == ClearPhrase,
-		Why: "clearing the audit trail cannot be undone: type the phrase to confirm",
+		Why: "clearing the audit log cannot be undone: type the phrase to confirm",
 	}, func(ctx context.Context, p *plan.Plan) error { return c.tell(ctx, before, p) })
 	if err != nil {
 		return 0, err
@@ -46,7 +46,7 @@ func (c *Chain) Clear(ctx context.Context, before *time.Time, confirm string) (d
 			deleted, altered, err = c.remove(ctx, tx, "a.at < $1 AND a.id <> ALL($2)", *before)
 		}
 		if err != nil {
-			return fmt.Errorf("clearing the audit trail: %w", err)
+			return fmt.Errorf("clearing the audit log: %w", err)
 		}
 		Describe(ctx, func(e *Entry) {
 			e.TargetKind = "audit"
@@ -71,15 +71,15 @@ func (c *Chain) tell(ctx context.Context, before *time.Time, p *plan.Plan) error
 	var oldest *time.Time
 	err := c.db.Pool.QueryRow(ctx, "SELECT min(at) FROM audit WHERE $1::timestamptz IS NULL OR at < $1", before).Scan(&oldest)
 	if err != nil {
-		return db.Problem(fmt.Errorf("planning to clear the audit trail: %w", err))
+		return db.Problem(fmt.Errorf("planning to clear the audit log: %w", err))
 	}
 	switch {
 	case oldest == nil:
-		p.Warn("There are no such rows.")
+		p.Warn("There are no such entries.")
 	case before == nil:
-		p.AddSince(plan.KindData, "", *oldest, "All rows of the audit trail are deleted.")
+		p.AddSince(plan.KindData, "", *oldest, "All entries of the audit log are deleted.")
 	default:
-		p.AddSince(plan.KindData, "", *oldest, "The rows of the audit trail before %s are deleted.", before.UTC().Format(time.RFC3339))
+		p.AddSince(plan.KindData, "", *oldest, "The entries of the audit log before %s are deleted.", before.UTC().Format(time.RFC3339))
 	}
 	return nil
 }
@@ -93,7 +93,7 @@ const pruneBatch = 20_000
 // the next call continues. It returns the number of deleted rows.
 func (c *Chain) Prune(ctx context.Context, before time.Time) (int64, error) {
 	if before.After(time.Now()) {
-		return 0, errors.New("pruning the audit trail: the time lies in the future")
+		return 0, errors.New("pruning the audit log: the time is in the future")
 	}
 	total := int64(0)
 	for {
@@ -113,7 +113,7 @@ func (c *Chain) pruneOnce(ctx context.Context, before time.Time) (n int64, err e
 		n, altered, err = c.remove(ctx, tx, "a.id IN (SELECT id FROM audit WHERE at < $1 AND id <> ALL($3) ORDER BY at, id LIMIT $2)", before,
 			pruneBatch)
 		if err != nil {
-			return fmt.Errorf("pruning the audit trail: %w", err)
+			return fmt.Errorf("pruning the audit log: %w", err)
 		}
 		if n == 0 {
 			return nil
@@ -154,7 +154,7 @@ const removal = `WITH gone AS (DELETE FROM audit a WHERE %[1]s RETURNING %[2]s),
 const maxAltered = 10_000
 
 // errAltered undoes a deletion that met rows which must stay.
-var errAltered = errors.New("rows of the audit trail were altered")
+var errAltered = errors.New("entries of the audit log were altered")
 
 // remove deletes the rows that meet a condition, and returns their number. Rows
 // that do not match their place stay, and altered counts them: otherwise
@@ -193,7 +193,7 @@ func (c *Chain) remove(ctx context.Context, tx *db.Tx, condition string, args ..
 		case err != nil && !again:
 			return 0, 0, err
 		case len(keep) > maxAltered:
-			return 0, 0, fmt.Errorf("more than %d %w: verify the trail, and clear all of it to begin anew", maxAltered, errAltered)
+			return 0, 0, fmt.Errorf("more than %d %w: verify the audit log, and clear all of it to start over", maxAltered, errAltered)
 		}
 	}
 	if !keyed {
@@ -266,7 +266,7 @@ func (c *Chain) removeAll(ctx context.Context, tx *db.Tx) (n int64, err error) {
 	mac := hash.anchor(1, end.seq, end.hash)
 	if _, err := tx.Pgx.Exec(ctx, "INSERT INTO audit_anchors (first, last, hash, mac) VALUES (1, $1, $2, $3)", end.seq, end.hash[:],
 		mac[:]); err != nil {
-		return 0, fmt.Errorf("leaving an anchor: %w", err)
+		return 0, fmt.Errorf("writing an anchor: %w", err)
 	}
 	return n, c.save(ctx, tx, hash, end)
 }

@@ -106,7 +106,8 @@ var binaryResults = pgx.QueryResultFormats{pgx.BinaryFormatCode}
 func isBinary(rows pgx.Rows) error {
 	for _, column := range rows.FieldDescriptions() {
 		if column.Format != pgx.BinaryFormatCode {
-			return errors.New("the connection does not send binary results: the database URL must not set a query mode that forbids them")
+			return errors.New("the connection does not return binary results: the database URL must not set a query mode that prevents " +
+				"them")
 		}
 	}
 	return nil

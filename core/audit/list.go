@@ -80,7 +80,7 @@ func Get(ctx context.Context, d *db.DB, id int64) (*Row, error) {
 	var row Row
 	err := d.With(ctx).Where("id = ?", id).Take(&row).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return nil, problem.New(problem.CodeNotFound, "the audit entry was not found")
+		return nil, problem.New(problem.CodeNotFound, "audit entry not found")
 	}
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading an audit row: %w", err))

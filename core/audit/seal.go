@@ -106,7 +106,7 @@ func (s *Sealer) Run(ctx context.Context) {
 		case err != nil && ctx.Err() == nil:
 			if text := err.Error(); text != failing { // once, not at every try
 				failing = text
-				s.config.Logger.Error("new rows of the audit trail get no place in its chain", "error", err)
+				s.config.Logger.Error("new entries of the audit log get no position in its chain", "error", err)
 			}
 			next = sealPause
 		case n == s.config.Batch:
@@ -114,13 +114,13 @@ func (s *Sealer) Run(ctx context.Context) {
 		}
 		if err == nil && !s.since.IsZero() && time.Since(s.since) > s.config.Starved && failing == "" {
 			failing = "starved"
-			s.config.Logger.Error("new rows of the audit trail get no place in its chain: another session of the database holds its lock, and "+
-				"who holds it can change these rows unseen",
+			s.config.Logger.Error("new entries of the audit log get no position in its chain: another database session holds its lock "+
+				"and can change these entries unnoticed",
 				"since", s.since.UTC())
 		}
 		if err == nil && failing != "" && s.since.IsZero() {
 			failing = ""
-			s.config.Logger.Info("rows of the audit trail get their place in its chain again")
+			s.config.Logger.Info("entries of the audit log get their position in its chain again")
 		}
 		s.config.Heartbeat.Beat(next)
 		timer.Reset(next)
@@ -134,7 +134,7 @@ func (s *Sealer) Seal(ctx context.Context) (n int, err error) {
 	if s.after == everyID {
 		var any bool
 		if err := s.config.Chain.db.Pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM audit_pending)").Scan(&any); err != nil {
-			return 0, db.Problem(fmt.Errorf("looking for new audit rows: %w", err))
+			return 0, db.Problem(fmt.Errorf("reading new audit entries: %w", err))
 		}
 		if !any {
 			s.since = time.Time{}
@@ -145,7 +145,7 @@ func (s *Sealer) Seal(ctx context.Context) (n int, err error) {
 	err = s.config.Chain.db.Tx(ctx, func(tx *db.Tx) error {
 		n, last = 0, everyID
 		if err := tx.Pgx.QueryRow(ctx, "SELECT pg_try_advisory_xact_lock($1, 0)", db.LockAudit).Scan(&turn); err != nil {
-			return fmt.Errorf("asking for the end of the audit chain: %w", err)
+			return fmt.Errorf("reading the end of the audit chain: %w", err)
 		}
 		if !turn {
 			return nil
@@ -217,10 +217,10 @@ func (c *Chain) seal(ctx context.Context, tx *db.Tx, after int64, limit int) (n 
 			return []any{l.seq, l.id, l.previous[:], l.hash[:]}, nil
 		}))
 	if err != nil {
-		return 0, 0, fmt.Errorf("writing places: %w", err)
+		return 0, 0, fmt.Errorf("writing positions: %w", err)
 	}
 	if _, err := tx.Pgx.Exec(ctx, "DELETE FROM audit_pending WHERE audit_id = ANY($1)", ids); err != nil {
-		return 0, 0, fmt.Errorf("striking off new rows: %w", err)
+		return 0, 0, fmt.Errorf("removing new rows from the list: %w", err)
 	}
 	return len(links), ids[len(ids)-1], c.save(ctx, tx, hash, end)
 }

@@ -64,7 +64,7 @@ func TestSealerThatGetsNoTurnSaysSo(t *testing.T) {
 	tr.write(3)
 	waittest.Until(t, "the log says that the sealer gets no turn", func() bool { return log.count("holds its lock") == 1 })
 	lock.Unlock()
-	waittest.Until(t, "the log says that rows get their place again", func() bool { return log.count("place in its chain again") == 1 })
+	waittest.Until(t, "the log says that rows get their place again", func() bool { return log.count("position in its chain again") == 1 })
 	tr.good(4, 0)
 	if n := log.count("holds its lock"); n != 1 {
 		t.Errorf("said %d times", n)

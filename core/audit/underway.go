@@ -76,7 +76,7 @@ func (u *Underway) Run(ctx context.Context) {
 		}
 		err := u.turn(ctx)
 		if err != nil && ctx.Err() == nil && !failing && u.Logger != nil {
-			u.Logger.Warn("what is under way could not be told in the database", "error", err)
+			u.Logger.Warn("could not record running operations in the database", "error", err)
 		}
 		failing = err != nil
 		timer.Reset(u.every())
@@ -108,7 +108,7 @@ func (u *Underway) sign(ctx context.Context) error {
 	}
 	_, err := u.DB.Pool.Exec(ctx, "UPDATE audit_underway SET seen_at = clock_timestamp() WHERE key = ANY ($1)", keys)
 	if err != nil {
-		return db.Problem(fmt.Errorf("telling what is under way: %w", err))
+		return db.Problem(fmt.Errorf("recording running operations: %w", err))
 	}
 	return nil
 }
@@ -128,13 +128,13 @@ func (u *Underway) endLost(ctx context.Context) error {
 			WHERE seen_at < clock_timestamp() - $1::interval ORDER BY seen_at LIMIT $2 FOR UPDATE SKIP LOCKED)
 			RETURNING action, entry, begun_at, seen_at`, lostAfter*u.every(), maxLost)
 		if err != nil {
-			return fmt.Errorf("looking for what has ended: %w", err)
+			return fmt.Errorf("reading ended operations: %w", err)
 		}
 		all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (l lost, err error) {
 			return l, row.Scan(&l.action, &l.entry, &l.begun, &l.seen)
 		})
 		if err != nil {
-			return fmt.Errorf("looking for what has ended: %w", err)
+			return fmt.Errorf("reading ended operations: %w", err)
 		}
 		for _, l := range all {
 			if err := l.write(tx); err != nil {
@@ -150,12 +150,12 @@ func (l lost) write(tx *db.Tx) error {
 	row := &Row{}
 	details := map[string]any{}
 	if err := json.Unmarshal(l.entry, row); err != nil {
-		return fmt.Errorf("reading what was under way: %w", err)
+		return fmt.Errorf("reading interrupted operations: %w", err)
 	}
 	if err := json.Unmarshal(row.Details, &details); err != nil {
-		return fmt.Errorf("reading what was under way: %w", err)
+		return fmt.Errorf("reading interrupted operations: %w", err)
 	}
-	details["reason"] = "the service ended before this did: when it ended, and what had gone through it, is not known"
+	details["reason"] = "the service ended first: when this ended and how much data it transferred is unknown"
 	details["begun_at"], details["last_seen_at"] = l.begun.UTC().Format(time.RFC3339), l.seen.UTC().Format(time.RFC3339)
 	told, err := json.Marshal(details)
 	if err != nil {
@@ -175,7 +175,7 @@ func (u *Underway) note(ctx context.Context, tx *db.Tx, entry Entry) error {
 	if entry.Lasting.End == "" {
 		u.have(entry.Lasting.Key, false)
 		if _, err := tx.Pgx.Exec(ctx, "DELETE FROM audit_underway WHERE key = $1", entry.Lasting.Key); err != nil {
-			return fmt.Errorf("ending what was under way: %w", err)
+			return fmt.Errorf("ending a recorded operation: %w", err)
 		}
 		return nil
 	}
@@ -185,12 +185,12 @@ func (u *Underway) note(ctx context.Context, tx *db.Tx, entry Entry) error {
 	}
 	kept, err := json.Marshal(row)
 	if err != nil {
-		return fmt.Errorf("encoding what is under way: %w", err)
+		return fmt.Errorf("encoding a running operation: %w", err)
 	}
 	_, err = tx.Pgx.Exec(ctx, "INSERT INTO audit_underway (key, action, entry) VALUES ($1, $2, $3)", entry.Lasting.Key, entry.Lasting.End,
 		kept)
 	if err != nil {
-		return fmt.Errorf("keeping what is under way: %w", err)
+		return fmt.Errorf("storing a running operation: %w", err)
 	}
 	tx.OnCommit(func() { u.have(entry.Lasting.Key, true) })
 	return nil

@@ -57,7 +57,7 @@ func (c *Chain) Verify(ctx context.Context) (report Report, err error) {
 	err = c.db.Tx(ctx, func(tx *db.Tx) error {
 		report = Report{}
 		if _, err := tx.Pgx.Exec(ctx, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"); err != nil {
-			return fmt.Errorf("beginning to verify: %w", err)
+			return fmt.Errorf("starting the verification: %w", err)
 		}
 		v := verifier{tx: tx, expected: 1, report: &report}
 		var broken *Break
@@ -69,7 +69,7 @@ func (c *Chain) Verify(ctx context.Context) (report Report, err error) {
 		return err
 	})
 	if err != nil {
-		return Report{}, fmt.Errorf("verifying the audit trail: %w", err)
+		return Report{}, fmt.Errorf("verifying the audit log: %w", err)
 	}
 	return report, nil
 }
@@ -175,11 +175,12 @@ func (v *verifier) place(ctx context.Context, seq, id int64, previous, hash, bla
 	}
 	switch {
 	case seq < v.expected:
-		return &Break{BreakAnchor, seq, id, fmt.Sprintf("row %d (id %d) is there, and yet it is said to be cleared", seq, id)}
+		return &Break{BreakAnchor, seq, id, fmt.Sprintf("row %d (id %d) exists, but is recorded as cleared", seq, id)}
 	case columns[0] == nil:
 		return &Break{BreakRemoved, seq, id, fmt.Sprintf("row %d (id %d) was removed", seq, id)}
 	case !bytes.Equal(previous, v.previous[:]):
-		return &Break{BreakReordered, seq, id, fmt.Sprintf("row %d (id %d) does not follow the one before it: their order was changed", seq, id)}
+		return &Break{BreakReordered, seq, id, fmt.Sprintf("row %d (id %d) does not follow the previous row: their order was changed",
+			seq, id)}
 	}
 	if len(hash) != len(v.previous) || !v.hash.fits(seq, v.previous, hash, blanked, columns) {
 		return &Break{BreakAltered, seq, id, fmt.Sprintf("row %d (id %d) was altered", seq, id)}
@@ -202,7 +203,7 @@ func (v *verifier) step(ctx context.Context, before int64) error {
 	case a == nil:
 		return &Break{BreakRemoved, v.expected, 0, fmt.Sprintf("rows %d to %d were removed", v.expected, before-1)}
 	case !a.genuine(v.hash) || a.last >= before:
-		return &Break{BreakAnchor, v.expected, 0, fmt.Sprintf("the note that rows from %d on were cleared was altered", v.expected)}
+		return &Break{BreakAnchor, v.expected, 0, fmt.Sprintf("the record that rows from %d on were cleared was altered", v.expected)}
 	}
 	v.report.Cleared += a.last - a.first + 1
 	v.anchors++
@@ -217,7 +218,7 @@ func (v *verifier) end(ctx context.Context, end head, there bool) error {
 		return v.leftover(ctx)
 	}
 	if !end.genuine {
-		return &Break{BreakHead, end.seq, 0, "the note of the chain's end was altered"}
+		return &Break{BreakHead, end.seq, 0, "the record of the chain's end was altered"}
 	}
 	for v.expected <= end.seq {
 		if err := v.step(ctx, end.seq+1); err != nil {
@@ -225,7 +226,7 @@ func (v *verifier) end(ctx context.Context, end head, there bool) error {
 		}
 	}
 	if v.expected != end.seq+1 || v.previous != end.hash {
-		return &Break{BreakHead, end.seq, 0, "the note of the chain's end was altered"}
+		return &Break{BreakHead, end.seq, 0, "the record of the chain's end was altered"}
 	}
 	return v.leftover(ctx)
 }
@@ -237,7 +238,7 @@ func (v *verifier) leftover(ctx context.Context) error {
 		return fmt.Errorf("counting anchors: %w", err)
 	}
 	if count != v.anchors {
-		return &Break{BreakAnchor, first, 0, fmt.Sprintf("there are %d notes of clearings and %d have their place", count, v.anchors)}
+		return &Break{BreakAnchor, first, 0, fmt.Sprintf("there are %d records of clearings, but %d have a position", count, v.anchors)}
 	}
 	return nil
 }
@@ -251,8 +252,8 @@ func (v *verifier) outside(ctx context.Context) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("looking for rows outside the chain: %w", err)
+		return fmt.Errorf("reading rows outside the chain: %w", err)
 	}
 	return &Break{BreakInserted, 0, id,
-		fmt.Sprintf("the row with id %d has no place in the chain: it was put in by hand, or its place was removed", id)}
+		fmt.Sprintf("the row with id %d has no position in the chain: it was inserted manually, or its position was removed", id)}
 }

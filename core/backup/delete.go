@@ -49,7 +49,7 @@ func (s *Store) Delete(ctx context.Context, id int64, confirm *string) (guest.St
 	phrase := b.phrase()
 	draft, confirmation := plan.Begin(ctx), plan.Confirmation{
 		Code: problem.CodeConfirmRequired, Phrase: phrase, Given: confirm != nil && *confirm == phrase,
-		Why: fmt.Sprintf("the backup of %s is deleted for good; send the name %s as confirm to go on", phrase, phrase),
+		Why: fmt.Sprintf("the backup of %s is deleted permanently; to proceed, send the name %s as confirm", phrase, phrase),
 	}
 	if err := draft.Stop(ctx, s.require(ctx, b.HostID), confirmation); err != nil {
 		return guest.Started{}, err
@@ -59,9 +59,9 @@ func (s *Store) Delete(ctx context.Context, id int64, confirm *string) (guest.St
 	case err != nil:
 		err = draft.Refuse(err)
 	case present == nil:
-		return guest.Started{}, problem.New(problem.CodeNotFound, "there is no such backup any more")
+		return guest.Started{}, problem.New(problem.CodeNotFound, "the backup no longer exists")
 	case present.Protected:
-		err = draft.Refuse(problem.New(problem.CodeProtected, "the backup is protected; end that first"))
+		err = draft.Refuse(problem.New(problem.CodeProtected, "the backup is protected; remove the protection first"))
 	}
 	if err != nil {
 		return guest.Started{}, err
@@ -98,7 +98,7 @@ func (s *Store) gone(ctx context.Context, run *job.Run, params deleteParams) err
 		return err
 	})
 	if err == nil && present != nil {
-		err = job.Undetermined("a deletion has ended well, and the backup is still there; whether it is about to go is not known")
+		err = job.Undetermined("the deletion succeeded, but the backup still exists; it is unknown whether it is about to be deleted")
 	}
 	return err
 }
@@ -136,9 +136,10 @@ func (s *Store) tell(ctx context.Context, b stored, p *plan.Plan) error {
 	}
 	switch {
 	case others == 0:
-		p.Warn("It is the last good backup of %s that is known.", b.phrase())
+		p.Warn("This is the last known good backup of %s.", b.phrase())
 	case newest != nil:
-		p.AddSince(plan.KindBackup, "", *newest, "%s.", plan.Counted(others, "1 good backup of it remains", "%d good backups of it remain"))
+		p.AddSince(plan.KindBackup, "", *newest, "%s.", plan.Counted(others, "1 good backup of the guest remains",
+			"%d good backups of the guest remain"))
 	}
 	return nil
 }
@@ -170,10 +171,10 @@ func (s *Store) delete(ctx context.Context, run *job.Run) error {
 			case err != nil:
 				return time.Time{}, false, err
 			case present == nil:
-				run.Note("nothing to do: the backup is gone")
+				run.Note("nothing to do: the backup no longer exists")
 				return time.Now(), true, nil
 			case present.Kind != b.Kind || present.Guest != b.Guest || !present.TakenAt.Equal(b.TakenAt):
-				return time.Time{}, false, job.Fail("there is another backup %s by now; nothing was done", b.ID)
+				return time.Time{}, false, job.Fail("the ID %s now belongs to another backup; nothing was done", b.ID)
 			case present.Protected:
 				return time.Time{}, false, job.Fail("the backup is protected; nothing was done")
 			}
@@ -196,8 +197,8 @@ func (s *Store) delete(ctx context.Context, run *job.Run) error {
 			if err != nil || reaches || present == nil {
 				return err
 			}
-			return job.Undetermined("the deletion was sent and its answer was lost; the hypervisor's task list does not reach back to it, and " +
-				"the backup is still there: it may just be being deleted")
+			return job.Undetermined("the deletion was sent but its answer was lost; the hypervisor's task list does not reach back " +
+				"that far, and the backup still exists: it may be about to be deleted")
 		},
 	})
 	if err == nil {
@@ -205,7 +206,7 @@ func (s *Store) delete(ctx context.Context, run *job.Run) error {
 	}
 	if kind := sdk.KindOf(err); err != nil && kind == sdk.NotFound {
 		if _, verdict := job.Verdict(err); !verdict {
-			run.Note("the backup is gone already")
+			run.Note("the backup is already deleted")
 			err = nil
 		}
 	}
@@ -213,9 +214,9 @@ func (s *Store) delete(ctx context.Context, run *job.Run) error {
 		return err
 	}
 	if err := s.Refresh(context.WithoutCancel(ctx), params.HostID, b.Storage, b.Node); err != nil {
-		run.Note("the backups on %s could not be listed (%s); the next listing shows what has changed", b.Storage, job.Explain(err))
+		run.Note("the backups on %s could not be listed (%s); the next listing will show the changes", b.Storage, job.Explain(err))
 		if _, err := s.DB.Pool.Exec(context.WithoutCancel(ctx), "DELETE FROM backups WHERE id = $1", run.Job().Target.ID); err != nil {
-			return db.Problem(fmt.Errorf("forgetting a backup: %w", err))
+			return db.Problem(fmt.Errorf("removing a backup from the list: %w", err))
 		}
 	}
 	return nil

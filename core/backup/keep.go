@@ -34,11 +34,11 @@ const over = `SELECT m.id, m.schedule_id, m.guest_id, m.kind, m.name FROM (
 func (s *Store) prune(ctx context.Context) error {
 	rows, err := s.DB.Pool.Query(ctx, over)
 	if err != nil {
-		return db.Problem(fmt.Errorf("looking for what schedules no longer keep: %w", err))
+		return db.Problem(fmt.Errorf("reading the backups that schedules no longer keep: %w", err))
 	}
 	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[surplus])
 	if err != nil {
-		return db.Problem(fmt.Errorf("looking for what schedules no longer keep: %w", err))
+		return db.Problem(fmt.Errorf("reading the backups that schedules no longer keep: %w", err))
 	}
 	busy := map[int64]bool{}
 	for _, m := range all {
@@ -50,7 +50,8 @@ func (s *Store) prune(ctx context.Context) error {
 		}
 		busy[m.GuestID] = busy[m.GuestID] || m.Kind == "snapshot"
 		if err := s.drop(ctx, m); err != nil && ctx.Err() == nil {
-			s.log().Warn("what a schedule no longer keeps could not be deleted", "schedule", m.ScheduleID, "kind", m.Kind, "error", err)
+			s.log().Warn("could not delete backups that a schedule no longer keeps",
+				"schedule", m.ScheduleID, "kind", m.Kind, "error", err)
 		}
 	}
 	return nil
@@ -84,12 +85,12 @@ func (s *Store) drop(ctx context.Context, m surplus) error {
 			return err
 		}
 		if _, err := tx.Pgx.Exec(ctx, "UPDATE schedule_made SET delete_job = $2 WHERE id = $1", m.ID, made.ID); err != nil {
-			return fmt.Errorf("noting the job that deletes what a schedule has made: %w", err)
+			return fmt.Errorf("recording the job that deletes a schedule's backup: %w", err)
 		}
 		return audit.WriteEntry(tx, audit.Entry{
 			ActorType: audit.ActorSystem, Action: made.Kind, TargetKind: made.Target.Kind, TargetID: strconv.FormatInt(made.Target.ID, 10),
 			TargetName: made.Target.Name, TeamID: made.TeamID, HostID: made.HostID, JobID: &made.ID, Result: audit.ResultOK,
-			Details: map[string]any{"schedule": m.ScheduleID, m.Kind: m.Name, "reason": "the schedule keeps newer ones"},
+			Details: map[string]any{"schedule": m.ScheduleID, m.Kind: m.Name, "reason": "the schedule keeps newer backups"},
 		})
 	})
 	if problem.CodeOf(err) == problem.CodeGuestBusy {

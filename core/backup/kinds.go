@@ -49,7 +49,7 @@ func keepsProtected(params json.RawMessage) (field, why string) {
 		Keep      *int64
 	}
 	if json.Unmarshal(params, &p) == nil && p.Protected && p.Keep != nil {
-		return "keep", "backups that are made protected are never deleted: leave out either keep or protected"
+		return "keep", "protected backups are never deleted: use either keep or protected"
 	}
 	return "", ""
 }

@@ -87,7 +87,7 @@ func (s *Store) read(ctx context.Context, id int64) (stored, error) {
 	}
 	b, err := pgx.CollectExactlyOneRow(rows, scan)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return b, problem.New(problem.CodeNotFound, "there is no such backup")
+		return b, problem.New(problem.CodeNotFound, "backup not found")
 	}
 	return b, db.Problem(err)
 }

@@ -27,7 +27,7 @@ func (s *Store) Run(ctx context.Context) {
 		}
 		if s.Unable == nil || !s.Unable() {
 			if err := s.Turn(ctx); err != nil && ctx.Err() == nil {
-				s.log().Warn("the backups could not be looked at; that is tried again", "error", err)
+				s.log().Warn("could not list the backups; trying again", "error", err)
 			}
 		}
 		s.Heartbeat.Beat(tick)
@@ -61,7 +61,7 @@ func (s *Store) Turn(ctx context.Context) error {
 		go func() {
 			defer func() { <-slots }()
 			if err := s.list(ctx, *src); err != nil && ctx.Err() == nil {
-				s.log().Warn("the backups of a storage could not be listed", "storage", src.name, "host", src.host, "error", err)
+				s.log().Warn("could not list the backups of a storage", "storage", src.name, "host", src.host, "error", err)
 			}
 		}()
 		// One turn is not to be longer than the storages take: who watches the loop waits for its next beat.
@@ -79,7 +79,7 @@ func (s *Store) claim(ctx context.Context) (*source, error) {
 		taken AS (UPDATE backup_storages SET tried_at = now() WHERE id IN (SELECT id FROM due) RETURNING id)
 		`+sources+` WHERE s.id IN (SELECT id FROM taken)`, every, again)
 	if err != nil {
-		return nil, fmt.Errorf("looking for a storage that is due: %w", err)
+		return nil, fmt.Errorf("reading the storage that is due: %w", err)
 	}
 	return src, nil
 }
@@ -104,7 +104,7 @@ func (s *Store) adopt(ctx context.Context) error {
 		nameThem,
 	} {
 		if _, err := s.DB.Pool.Exec(ctx, sql); err != nil {
-			return db.Problem(fmt.Errorf("taking over the storages of backups: %w", err))
+			return db.Problem(fmt.Errorf("updating the list of backup storages: %w", err))
 		}
 	}
 	return nil

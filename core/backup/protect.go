@@ -34,7 +34,7 @@ func (s *Store) Protect(ctx context.Context, id int64, protected bool) (Backup, 
 		return Backup{}, plugin.Problem(err)
 	}
 	if _, err := s.DB.Pool.Exec(ctx, "UPDATE backups SET protected = $2 WHERE id = $1", id, protected); err != nil {
-		return Backup{}, db.Problem(fmt.Errorf("noting that a backup is protected: %w", err))
+		return Backup{}, db.Problem(fmt.Errorf("recording that a backup is protected: %w", err))
 	}
 	return s.Get(ctx, id)
 }

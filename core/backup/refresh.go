@@ -72,7 +72,7 @@ func (s *Store) source(ctx context.Context, sql string, args ...any) (*source, e
 		return nil, nil
 	}
 	if err != nil {
-		return nil, db.Problem(fmt.Errorf("looking for a storage of backups: %w", err))
+		return nil, db.Problem(fmt.Errorf("reading a backup storage: %w", err))
 	}
 	return &src, nil
 }
@@ -125,7 +125,7 @@ func (s *Store) judgeOwners(ctx context.Context, storageID int64) error {
 			WHERE j.id = b.id AND b.doubtful <> j.doubtful`,
 		} {
 			if _, err := tx.Pgx.Exec(ctx, sql, storageID); err != nil {
-				return fmt.Errorf("judging whose the backups of a storage are: %w", err)
+				return fmt.Errorf("judging which guests the backups of a storage belong to: %w", err)
 			}
 		}
 		return nil
@@ -214,7 +214,7 @@ func (src source) write(ctx context.Context, tx pgx.Tx, found []hypervisor.Backu
 		{nameThem + " AND b.storage_id = $1", []any{src.id}},
 	} {
 		if _, err := tx.Exec(ctx, statement.sql, statement.args...); err != nil {
-			return db.Problem(fmt.Errorf("writing the backups of a storage: %w", err))
+			return db.Problem(fmt.Errorf("storing the backups of a storage: %w", err))
 		}
 	}
 	return nil

@@ -53,10 +53,10 @@ func (s *Store) Report(ctx context.Context, now time.Time) error {
 			return nil // another instance has written it
 		}
 		if err != nil {
-			return fmt.Errorf("looking for the last report of backups: %w", err)
+			return fmt.Errorf("reading the last backup report: %w", err)
 		}
 		if _, err := tx.Pgx.Exec(ctx, "UPDATE notification_reports SET written_at = $2 WHERE kind = $1", reportKind, now); err != nil {
-			return fmt.Errorf("noting the report of backups: %w", err)
+			return fmt.Errorf("recording the backup report: %w", err)
 		}
 		since := written
 		if oldest := now.Add(-reportSpan); since.Before(oldest) {
@@ -121,7 +121,7 @@ func (s *Store) tally(ctx context.Context, tx *db.Tx, since time.Time) (map[int6
 			_, err = pgx.ForEachRow(rows, to, row)
 		}
 		if err != nil {
-			return fmt.Errorf("reading what a report of backups tells: %w", err)
+			return fmt.Errorf("reading the data of a backup report: %w", err)
 		}
 		return nil
 	}
@@ -138,7 +138,7 @@ func (s *Store) tally(ctx context.Context, tx *db.Tx, since time.Time) (map[int6
 	var count int64
 	err = each([]any{&team, &name, &reason, &count}, func() error {
 		of(team).failed = count
-		of(team).failures = append(of(team).failures, name+": "+cmp.Or(reason, "not known why"))
+		of(team).failures = append(of(team).failures, name+": "+cmp.Or(reason, "reason unknown"))
 		return nil
 	}, `SELECT team, target_name, error, count FROM (SELECT COALESCE(team_id, 1) AS team, target_name, error, count(*) OVER (PARTITION BY
 		COALESCE(team_id, 1)),
@@ -189,15 +189,15 @@ func (t *tally) write(ctx context.Context, tx *db.Tx, team *int64, since time.Ti
 		severity = "warning"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Since %s: %d backups of %s in all, %d failed.\n%d guests have a backup that is as young as promised, %d have none.\n",
+	fmt.Fprintf(&b, "Since %s: %d backups with %s in total, %d failed.\n%d guests have a recent enough backup, %d do not.\n",
 		since.UTC().Format("2006-01-02 15:04 MST"), t.made, amount(t.size), t.failed, t.covered+t.partial,
 		t.stale)
 	for _, part := range []struct {
 		heading string
 		lines   []string
 		of      int64
-	}{{"Failed", t.failures, t.failed}, {"Last good backup of those that are late", t.late, t.stale},
-		{"Volumes that backups leave out", t.gaps, t.partial}} {
+	}{{"Failed", t.failures, t.failed}, {"Last good backup of guests that are overdue", t.late, t.stale},
+		{"Volumes not included in backups", t.gaps, t.partial}} {
 		if len(part.lines) == 0 {
 			continue
 		}
@@ -209,7 +209,7 @@ func (t *tally) write(ctx context.Context, tx *db.Tx, team *int64, since time.Ti
 		}
 	}
 	return notify.Write(ctx, tx.Pgx, notify.Event{TeamID: team, Kind: notify.BackupReport, State: notify.Told, Severity: severity,
-		Title: fmt.Sprintf("Backups: %d made, %d failed, %d older than promised", t.made, t.failed, t.stale), Body: b.String(),
+		Title: fmt.Sprintf("Backups: %d done, %d failed, %d overdue", t.made, t.failed, t.stale), Body: b.String(),
 		Link: "/backups"})
 }
 

@@ -61,11 +61,12 @@ func TestReport(t *testing.T) {
 	dbtest.Exec(t, d, "UPDATE notification_reports SET written_at = $1", now.Add(-2*time.Hour))
 	report(seven)
 	got := told()
-	if len(got) != 2 || !strings.HasPrefix(got[0], "0|warning|Backups: 3 made, 1 failed, 25 older than promised|Since ") ||
-		!strings.HasPrefix(got[1], "2|warning|Backups: 0 made, 1 failed, 25 older than promised|") {
+	if len(got) != 2 || !strings.HasPrefix(got[0], "0|warning|Backups: 3 done, 1 failed, 25 overdue|Since ") ||
+		!strings.HasPrefix(got[1], "2|warning|Backups: 0 done, 1 failed, 25 overdue|") {
 		t.Fatalf("told %q", got)
 	}
-	for _, part := range []string{"3 backups of 9 MiB in all, 1 failed.\n3 guests have a backup", "\nFailed:\n- late-1: no space left\n",
+	for _, part := range []string{"3 backups with 9 MiB in total, 1 failed.\n3 guests have a recent enough backup",
+		"\nFailed:\n- late-1: no space left\n",
 		"- late-10: never\n", "and 5 more\n"} {
 		if !strings.Contains(got[0], part) {
 			t.Errorf("%q lacks %q", got[0], part)
@@ -76,8 +77,8 @@ func TestReport(t *testing.T) {
 		(2, 'unused0', 'local', 'c', false, '', true, true), (3, 'mp0', '', '', false, '/media', true, false)`)
 	dbtest.Exec(t, d, "UPDATE notification_reports SET written_at = $1", now.Add(-2*time.Hour))
 	report(seven)
-	if got = told(); !strings.Contains(got[0], "3 guests have a backup") ||
-		!strings.Contains(got[0], "\nVolumes that backups leave out:\n- vm-1: mp0 (/srv), scsi1\n") {
+	if got = told(); !strings.Contains(got[0], "3 guests have a recent enough backup") ||
+		!strings.Contains(got[0], "\nVolumes not included in backups:\n- vm-1: mp0 (/srv), scsi1\n") {
 		t.Errorf("told %q", got)
 	}
 	dbtest.Exec(t, d, `INSERT INTO settings (key, value) VALUES ('backup.report_at', '""')`)

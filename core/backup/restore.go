@@ -31,7 +31,7 @@ func (s *Store) Restore(ctx context.Context, id int64, order guest.RestoreOrder,
 	for field, given := range map[string]bool{"newid": order.NewID != nil, "name": order.Name != nil, "node": order.Node != nil,
 		"new_identity": order.NewIdentity != nil} {
 		if given {
-			faults = append(faults, problem.Fault{Loc: []any{"body", field}, Msg: "is for a new guest, not over the one that is there",
+			faults = append(faults, problem.Fault{Loc: []any{"body", field}, Msg: "is only allowed when restoring to a new guest",
 				Type: "value_error"})
 		}
 	}
@@ -50,9 +50,9 @@ func (s *Store) Restore(ctx context.Context, id int64, order guest.RestoreOrder,
 func (s *Store) over(ctx context.Context, b stored) (guest.Request, error) {
 	switch {
 	case b.guestID == nil:
-		return guest.Request{}, problem.New(problem.CodeInvalidState, "the guest %s is gone; restore it to a new id", b.phrase())
+		return guest.Request{}, problem.New(problem.CodeInvalidState, "guest %s no longer exists; restore it to a new ID", b.phrase())
 	case b.Kind == guest.Container && b.App == nil:
-		return guest.Request{}, problem.New(problem.CodeInvalidState, "the container %s is no app; adopt it first", b.phrase())
+		return guest.Request{}, problem.New(problem.CodeInvalidState, "the container %s is not an app; adopt it first", b.phrase())
 	}
 	g, err := s.Guests.Get(ctx, b.Kind, *b.guestID)
 	if err != nil {

@@ -37,7 +37,7 @@ func (s *Store) Storages(ctx context.Context, visible identity.Visible) ([]Stora
 		FROM backup_storages s JOIN hosts h ON h.id = s.host_id JOIN clusters c ON c.id = s.cluster_id
 		WHERE $1 OR h.team_id = ANY($2) ORDER BY s.host_id, s.name, s.node`, visible.All, visible.Teams)
 	if err != nil {
-		return nil, db.Problem(fmt.Errorf("listing the storages of backups: %w", err))
+		return nil, db.Problem(fmt.Errorf("listing the backup storages: %w", err))
 	}
 	all, err := db.CollectRows(rows, func(row pgx.CollectableRow) (Storage, error) {
 		var t Storage
@@ -45,7 +45,7 @@ func (s *Store) Storages(ctx context.Context, visible identity.Visible) ([]Stora
 		var token bool
 		err := row.Scan(&t.HostID, &t.Host, &t.Cluster, &t.Node, &t.Name, &t.Backups, &t.AsOf, &code, &t.Detail, &token)
 		if !token {
-			code, t.Detail = string(problem.CodeCapabilityMissing), "no host has a token for backup; add one first"
+			code, t.Detail = string(problem.CodeCapabilityMissing), "no host has a token for backups; add one first"
 		}
 		if code != "" {
 			t.Error = &code

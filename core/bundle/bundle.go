@@ -61,7 +61,7 @@ func (s *Store) Find(ctx context.Context, k Key) (*Bundle, bool, error) {
 func (s *Store) Get(ctx context.Context, source, slug, sum string) (*Bundle, error) {
 	found, ok, err := s.one(ctx, "source = $1 AND slug = $2 AND bundle = $3 ORDER BY made_at DESC LIMIT 1", source, slug, sum)
 	if err == nil && !ok {
-		err = problem.New(problem.CodeNotFound, "no such bundle of this entry is kept")
+		err = problem.New(problem.CodeNotFound, "this bundle of the entry is not stored")
 	}
 	return found, err
 }
@@ -78,7 +78,7 @@ func (s *Store) one(ctx context.Context, condition string, args ...any) (*Bundle
 		err = json.Unmarshal(manifest, &b.Manifest)
 	}
 	if err == nil && b.Manifest.Sum() != b.Sum {
-		err = fmt.Errorf("the manifest of the bundle %.12s is not what it was", b.Sum)
+		err = fmt.Errorf("the manifest of the bundle %.12s has changed", b.Sum)
 	}
 	if err == nil {
 		_, err = s.DB.Pool.Exec(ctx, "UPDATE bundles SET used_at = now() WHERE sum = $1 AND used_at < now() - interval '1 hour'", b.Sum)
@@ -143,7 +143,7 @@ func (s *Store) keep(ctx context.Context, k Key, m sdk.Manifest, files map[strin
 }
 
 // ErrAltered is a file that is not what its checksum says any more.
-var ErrAltered = errors.New("the file is not what was verified")
+var ErrAltered = errors.New("the file is not the verified one")
 
 // Read gives the content of one file of a bundle, held against its checksum; ErrAltered where it is another one.
 func (s *Store) Read(ctx context.Context, f sdk.File) ([]byte, error) {

@@ -46,10 +46,10 @@ func (s *Store) Give(ctx context.Context, tx *db.Tx, hostID int64, k Key, sum st
 		FROM hosts h, bundle_manifests m WHERE h.id = $1 AND m.source = $2 AND m.slug = $3 AND m.purpose = $4 AND m.pin = $5 AND m.bundle = $6
 		FOR KEY SHARE OF h, m`, hostID, k.Source, k.Slug, string(k.Purpose), k.Pin.String(), sum, TextVersion, caller.UserID, caller.Email)
 	if err != nil {
-		return fmt.Errorf("keeping a consent: %w", err)
+		return fmt.Errorf("storing a consent: %w", err)
 	}
 	if tag.RowsAffected() == 0 {
-		return problem.New(problem.CodeNotFound, "the host is not there, or the bundle is not kept: look at the plan again")
+		return problem.New(problem.CodeNotFound, "the host does not exist, or the bundle is no longer stored: request the plan again")
 	}
 	return nil
 }

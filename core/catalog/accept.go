@@ -27,9 +27,10 @@ func (s *Store) Accept(ctx context.Context, name, digest string) (*Started, erro
 		}
 		switch {
 		case r.HeldAt == nil:
-			return problem.New(problem.CodeInvalidState, "no loss of entries waits at this source").With("reason", "nothing_held")
+			return problem.New(problem.CodeInvalidState, "no loss of entries is waiting for acceptance at this "+
+				"source").With("reason", "nothing_held")
 		case digest != heldDigest(r.HeldPin, r.Held):
-			return problem.New(problem.CodePlanStale, "another loss waits by now; look at the source again").
+			return problem.New(problem.CodePlanStale, "a different loss is waiting for acceptance; review the source again").
 				With("digest", heldDigest(r.HeldPin, r.Held))
 		}
 		if _, err := tx.Pgx.Exec(ctx, "UPDATE catalog_sources SET accepted = held WHERE name = $1", name); err != nil {

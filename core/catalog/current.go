@@ -54,7 +54,7 @@ func (s *Store) Current(ctx context.Context, paths []string) (map[string]*Curren
 func (s *Store) UpdateBundle(ctx context.Context, c *Current) (*bundle.Bundle, error) {
 	b, err := s.bundleOf(ctx, &found{source: c.Source, slug: c.Slug, pin: c.Pin, entry: c.Entry}, sdk.Update)
 	if err == nil && b == nil {
-		err = problem.New(problem.CodeInvalidState, "the source has no files of %s that update it", c.Path).With("reason", "no_bundle")
+		err = problem.New(problem.CodeInvalidState, "the source has no files that update %s", c.Path).With("reason", "no_bundle")
 	}
 	return b, err
 }

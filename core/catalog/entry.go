@@ -148,7 +148,7 @@ func (s *Store) find(ctx context.Context, path string) (*found, error) {
 	err := s.DB.Pool.QueryRow(ctx, `SELECT e.source, e.slug, s.pin, e.entry FROM catalog_entries e JOIN catalog_sources s ON s.name = e.source
 		WHERE e.path = $1 AND s.enabled`, path).Scan(&f.source, &f.slug, &f.pin, &text)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, problem.New(problem.CodeNotFound, "there is no such entry in the catalog")
+		return nil, problem.New(problem.CodeNotFound, "entry not found in the catalog")
 	}
 	if err == nil {
 		err = json.Unmarshal(text, &f.entry)
@@ -170,7 +170,7 @@ func (s *Store) Entry(ctx context.Context, path string) (*Entry, error) {
 		return nil, err
 	}
 	if len(items) == 0 {
-		return nil, problem.New(problem.CodeNotFound, "there is no such entry in the catalog")
+		return nil, problem.New(problem.CodeNotFound, "entry not found in the catalog")
 	}
 	variants, err := s.variants(ctx, f)
 	if err != nil {

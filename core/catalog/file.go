@@ -33,7 +33,7 @@ func (s *Store) File(ctx context.Context, path, sum, file string) (*File, error)
 	}
 	at := slices.IndexFunc(b.Manifest.Files, func(f sdk.File) bool { return f.Path == file })
 	if at < 0 {
-		return nil, problem.New(problem.CodeNotFound, "the bundle has no such file")
+		return nil, problem.New(problem.CodeNotFound, "the bundle does not have this file")
 	}
 	found := b.Manifest.Files[at]
 	data, err := s.Bundles.Read(ctx, found)

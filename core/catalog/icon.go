@@ -72,7 +72,7 @@ func (s *Store) Icon(ctx context.Context, path string) (*Icon, error) {
 		JOIN catalog_icon_references r ON r.source = e.source AND r.reference = e.icon JOIN catalog_icons i ON i.name = r.icon
 		WHERE e.path = $1 AND s.enabled`, path).Scan(&icon.Name, &icon.Data)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, problem.New(problem.CodeNotFound, "there is no such entry in the catalog, or it has no icon")
+		return nil, problem.New(problem.CodeNotFound, "entry not found in the catalog, or it has no icon")
 	}
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading an icon: %w", err))
@@ -139,7 +139,7 @@ func (s *Store) fetchIcons(ctx context.Context, run *job.Run, r *row, opened sdk
 		}
 		if f.err != nil {
 			missed++
-			s.Logger.Debug("an icon was not fetched", "source", r.Name, "reference", f.text, "error", f.err)
+			s.Logger.Debug("could not download an icon", "source", r.Name, "reference", f.text, "error", f.err)
 		} else if !f.icon.Unchanged {
 			kept++
 		}
@@ -148,7 +148,7 @@ func (s *Store) fetchIcons(ctx context.Context, run *job.Run, r *row, opened sdk
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	run.Note("%s: %d icons looked at, of which %d are new and %d could not be had", r.Name, len(due), kept, missed)
+	run.Note("%s: %d icons checked, %d new, %d not available", r.Name, len(due), kept, missed)
 	return errors.Join(failed, s.pruneIcons(ctx))
 }
 
@@ -162,7 +162,7 @@ func (s *Store) dueIcons(ctx context.Context, source string) (due []reference, e
 		batch.Queue(`INSERT INTO catalog_icon_references (source, reference) SELECT DISTINCT source, icon FROM catalog_entries
 			WHERE source = $1 AND icon <> '' ON CONFLICT DO NOTHING`, source)
 		if err := tx.Pgx.SendBatch(ctx, batch).Close(); err != nil {
-			return fmt.Errorf("writing references of icons: %w", err)
+			return fmt.Errorf("storing references of icons: %w", err)
 		}
 		rows, err := tx.Pgx.Query(ctx, `SELECT reference, etag FROM catalog_icon_references WHERE source = $1 AND next_at <= now()
 			ORDER BY reference`, source)
@@ -184,7 +184,7 @@ func (d *downloader) fetchIcon(ctx context.Context, fetcher sdk.IconFetcher, ref
 	case strings.Contains(ref.text, "://"):
 		icon, err = d.download(ctx, ref)
 	case fetcher == nil:
-		return icon, plugin.Errorf(plugin.Unsupported, "the source has no pictures of its own")
+		return icon, plugin.Errorf(plugin.Unsupported, "the source has no icons of its own")
 	default:
 		icon, err = fetcher.Icon(ctx, ref.text, ref.etag)
 	}
@@ -192,7 +192,7 @@ func (d *downloader) fetchIcon(ctx context.Context, fetcher sdk.IconFetcher, ref
 	case err != nil:
 		return icon, err
 	case icon.Unchanged && ref.etag == "":
-		return icon, plugin.Errorf(plugin.Protocol, "a picture that is not here is said to be unchanged")
+		return icon, plugin.Errorf(plugin.Protocol, "the source reports an icon as unchanged that Hostler does not have")
 	case icon.Unchanged:
 		return icon, nil
 	case len(icon.Data) > sdk.MaxIcon:
@@ -200,7 +200,7 @@ func (d *downloader) fetchIcon(ctx context.Context, fetcher sdk.IconFetcher, ref
 	}
 	switch size, ok := sizeOf(icon.Data); {
 	case !ok:
-		return icon, plugin.Errorf(plugin.Protocol, "it is no PNG, WebP or JPEG picture")
+		return icon, plugin.Errorf(plugin.Protocol, "the icon is not a PNG, WebP or JPEG image")
 	case tooManyPixels(size):
 		return icon, plugin.Errorf(plugin.Protocol, "the image has %d × %d pixels; an icon can have at most %d pixels", size.X,
 			size.Y, maxPixels)
@@ -210,7 +210,7 @@ func (d *downloader) fetchIcon(ctx context.Context, fetcher sdk.IconFetcher, ref
 
 // tooLarge returns the error of a picture that exceeds the limit.
 func tooLarge() error {
-	return plugin.Errorf(plugin.Protocol, "the picture has more than %d KiB", sdk.MaxIcon>>10)
+	return plugin.Errorf(plugin.Protocol, "the icon has more than %d KiB", sdk.MaxIcon>>10)
 }
 
 // keepIcon stores the result for a reference. A picture that was fetched before
@@ -235,7 +235,7 @@ func (s *Store) keepIcon(ctx context.Context, source string, f fetched) error {
 		}
 		if _, err := tx.Pgx.Exec(ctx, "INSERT INTO catalog_icons (name, data) VALUES ($1, $2) ON CONFLICT DO NOTHING", name,
 			f.icon.Data); err != nil {
-			return fmt.Errorf("writing an icon: %w", err)
+			return fmt.Errorf("storing an icon: %w", err)
 		}
 		_, err := tx.Pgx.Exec(ctx, "UPDATE catalog_icon_references SET icon = $3, etag = $4, "+good+" WHERE source = $1 AND reference = $2",
 			source,

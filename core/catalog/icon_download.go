@@ -64,7 +64,7 @@ func (d *downloader) download(ctx context.Context, ref reference) (sdk.Icon, err
 		}
 		address = next
 	}
-	return sdk.Icon{}, plugin.Errorf(plugin.Refused, "the server sends on more than %d times", maxRedirects)
+	return sdk.Icon{}, plugin.Errorf(plugin.Refused, "the server redirects more than %d times", maxRedirects)
 }
 
 // iconTarget checks the address of a picture. It comes from a catalog, so
@@ -73,10 +73,10 @@ func (s *Store) iconTarget(address string) (*url.URL, outbound.Target, error) {
 	rules := outbound.Rules{AllowLocal: s.AllowLocal}
 	u, dialled, err := rules.ParseURL(address)
 	if err != nil {
-		return nil, outbound.Target{}, plugin.Errorf(plugin.Forbidden, "the address of the picture %w", err)
+		return nil, outbound.Target{}, plugin.Errorf(plugin.Forbidden, "the address of the icon %w", err)
 	}
 	if u.Scheme != "https" {
-		return nil, outbound.Target{}, plugin.Errorf(plugin.Forbidden, "pictures are fetched by https only")
+		return nil, outbound.Target{}, plugin.Errorf(plugin.Forbidden, "icons are only downloaded over https")
 	}
 	return u, outbound.Target{Rules: rules, Address: dialled}, nil
 }
@@ -89,7 +89,7 @@ func (d *downloader) get(ctx context.Context, u *url.URL, target outbound.Target
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return icon, "", plugin.Errorf(plugin.Invalid, "the address of the picture is none")
+		return icon, "", plugin.Errorf(plugin.Invalid, "the address of the icon is not valid")
 	}
 	request.Header.Set("Accept", "image/webp,image/png,image/jpeg")
 	request.Header.Set("User-Agent", "hostler")
@@ -98,7 +98,7 @@ func (d *downloader) get(ctx context.Context, u *url.URL, target outbound.Target
 	}
 	answer, err := client.Do(request)
 	if err != nil {
-		return icon, "", plugin.Errorf(plugin.Unreachable, "the picture cannot be fetched: %w", outbound.Cause(err))
+		return icon, "", plugin.Errorf(plugin.Unreachable, "cannot download the icon: %w", outbound.Cause(err))
 	}
 	defer func() { _ = answer.Body.Close() }() // nothing more is read
 	switch answer.StatusCode {
@@ -108,15 +108,15 @@ func (d *downloader) get(ctx context.Context, u *url.URL, target outbound.Target
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
 		to, err := answer.Location()
 		if err != nil {
-			return icon, "", plugin.Errorf(plugin.Protocol, "the server sends on to nowhere")
+			return icon, "", plugin.Errorf(plugin.Protocol, "the server redirects without an address")
 		}
 		return icon, to.String(), nil
 	default:
-		return icon, "", plugin.Errorf(plugin.Refused, "the server of the picture answers %d", answer.StatusCode)
+		return icon, "", plugin.Errorf(plugin.Refused, "the icon's server answered %d", answer.StatusCode)
 	}
 	data, err := io.ReadAll(io.LimitReader(answer.Body, sdk.MaxIcon+1))
 	if err != nil {
-		return icon, "", plugin.Errorf(plugin.Unreachable, "the picture was cut: %w", outbound.Cause(err))
+		return icon, "", plugin.Errorf(plugin.Unreachable, "the icon was truncated: %w", outbound.Cause(err))
 	}
 	if len(data) > sdk.MaxIcon {
 		return icon, "", tooLarge()

@@ -136,7 +136,7 @@ func TestIcons(t *testing.T) {
 			t.Errorf("%s: %+v", path, icon.Type)
 		}
 	}
-	if !strings.Contains(transcript, "16 icons looked at, of which 4 are new and 12 could not be had") {
+	if !strings.Contains(transcript, "16 icons checked, 4 new, 12 not available") {
 		t.Error(transcript)
 	}
 	if n := f.Value("SELECT count(*) FROM catalog_icons"); n != "2" {
@@ -187,7 +187,7 @@ func TestIconsAreFetchedGently(t *testing.T) {
 	}
 	strict := newFixture(t)
 	strict.mem.Add(state)
-	if got := strict.refreshed(); !strings.Contains(got, "100 could not be had") || s.count("/99.png") != 1 {
+	if got := strict.refreshed(); !strings.Contains(got, "100 not available") || s.count("/99.png") != 1 {
 		t.Error(got)
 	}
 }

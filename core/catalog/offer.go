@@ -60,7 +60,7 @@ func (s *Store) Offer(ctx context.Context, path string, hostID int64, sum string
 	case err != nil:
 		return nil, err
 	case b == nil || b.Manifest.Purpose != sdk.Install:
-		return nil, problem.New(problem.CodeInvalidState, "there is no such bundle that installs %s: look at the plan again", e.Name).
+		return nil, problem.New(problem.CodeInvalidState, "the bundle that installs %s was not found: request the plan again", e.Name).
 			With("reason", "no_bundle")
 	}
 	return &Offer{Path: path, Source: f.source, Slug: f.slug, Entry: *e, Host: h.PlanHost, Bundle: b,
@@ -103,7 +103,7 @@ func (s *Store) Launch(ctx context.Context, o *Offer, request sdk.LaunchRequest)
 		err = sdk.CheckLaunch(launch, *m)
 	}
 	if err != nil {
-		return sdk.Launch{}, s.sourceProblem(fmt.Errorf("asking how the bundle is run: %w", unsaid(err, o, request)), info, options)
+		return sdk.Launch{}, s.sourceProblem(fmt.Errorf("reading how the bundle is run: %w", unsaid(err, o, request)), info, options)
 	}
 	return launch, nil
 }
@@ -113,7 +113,7 @@ func (s *Store) Launch(ctx context.Context, o *Offer, request sdk.LaunchRequest)
 func unsaid(err error, o *Offer, request sdk.LaunchRequest) error {
 	for _, option := range o.Entry.Overrides {
 		if value := request.Overrides[option.Key]; option.Secret && value != "" && strings.Contains(err.Error(), value) {
-			return plugin.Errorf(plugin.KindOf(err), "the source has failed")
+			return plugin.Errorf(plugin.KindOf(err), "the source failed")
 		}
 	}
 	return err

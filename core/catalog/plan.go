@@ -167,7 +167,7 @@ func (s *Store) Plan(ctx context.Context, path string, hostID int64, purpose sdk
 			return nil, err
 		}
 		if b == nil {
-			p.blocked("no_bundle", "the source has no files for this")
+			p.blocked("no_bundle", "the source has no files for this host")
 		} else if err := s.show(ctx, p, h, f, b); err != nil {
 			return nil, err
 		}
@@ -189,9 +189,9 @@ func (p *Plan) warn(format string, args ...any) {
 func (p *Plan) blockEntry(e *sdk.Entry) {
 	switch {
 	case e.Type != sdk.ContainerEntry:
-		p.blocked("entry_type", "it makes no container: only entries of the type %s can be installed", sdk.ContainerEntry)
+		p.blocked("entry_type", "it does not create a container: only entries of the type %s can be installed", sdk.ContainerEntry)
 	case e.Removed != "":
-		p.blocked("removed", "it cannot be installed any more: %s", e.Removed)
+		p.blocked("removed", "it can no longer be installed: %s", e.Removed)
 	case e.Disabled != "":
 		p.blocked("disabled", "its authors have disabled it: %s", e.Disabled)
 	}
@@ -204,7 +204,7 @@ func (s *Store) block(ctx context.Context, p *Plan, h *planHost, e *sdk.Entry) e
 		p.blocked("host_unreachable", "the host does not answer")
 	}
 	node := Node{Blockers: []Blocker{{Code: "ssh_not_enrolled",
-		Text: "programs cannot be run on this host: the service has no access to its machine by SSH"}}}
+		Text: "programs cannot be run on this host: the service has no SSH access to its machine"}}}
 	if s.Executors != nil {
 		var err error
 		if node, err = s.Executors.Node(ctx, p.Host.ID); err != nil {
@@ -213,13 +213,13 @@ func (s *Store) block(ctx context.Context, p *Plan, h *planHost, e *sdk.Entry) e
 	}
 	p.Blockers = append(p.Blockers, node.Blockers...)
 	if len(e.Architectures) > 0 && node.Architecture != "" && !slices.Contains(e.Architectures, node.Architecture) {
-		p.blocked("architecture", "it does not run on %s", node.Architecture)
+		p.blocked("architecture", "it does not support %s", node.Architecture)
 	}
 	if e.Prompts > 0 {
-		p.warn("Its scripts ask %d questions that have no usual answer.", e.Prompts)
+		p.warn("Its scripts ask %d questions without a default answer.", e.Prompts)
 	}
 	if len(p.Storages) == 0 {
-		p.warn("No storage of the host is known.")
+		p.warn("The host has no known storage.")
 	}
 	return nil
 }
@@ -230,7 +230,7 @@ func (s *Store) block(ctx context.Context, p *Plan, h *planHost, e *sdk.Entry) e
 func (s *Store) bundleOf(ctx context.Context, f *found, purpose sdk.Purpose) (*bundle.Bundle, error) {
 	pin, ok := sdk.ParsePin(f.pin)
 	if !ok {
-		return nil, fmt.Errorf("the pin of the source %s cannot be read", f.source)
+		return nil, fmt.Errorf("the pin of the source %s is not valid", f.source)
 	}
 	key := bundle.Key{Source: f.source, Slug: f.slug, Purpose: purpose, Pin: pin}
 	if b, is, err := s.Bundles.Find(ctx, key); is || err != nil {
@@ -322,7 +322,7 @@ func (s *Store) compare(ctx context.Context, p *Plan, f *found, b *bundle.Bundle
 	}
 	before, err := s.Bundles.Get(ctx, f.source, f.slug, last.Sum)
 	if problem.CodeOf(err) == problem.CodeNotFound {
-		p.warn("The bundle that was last consented to on this host is not kept any more.")
+		p.warn("The bundle that was last consented to on this host is no longer stored.")
 		return nil
 	}
 	if err != nil {

@@ -41,7 +41,7 @@ func (s *Store) rank(ctx context.Context, r *row, opened sdk.Catalog) error {
 		FROM catalog_entries o LEFT JOIN unnest($2::text[], $3::double precision[]) t (slug, score) ON t.slug = o.slug
 		WHERE o.id = e.id AND e.source = $1 AND e.popularity IS DISTINCT FROM t.score`, r.Name, slugs, values)
 	if err != nil {
-		return fmt.Errorf("keeping the popularity of entries: %w", err)
+		return fmt.Errorf("storing the popularity of entries: %w", err)
 	}
 	return nil
 }

@@ -28,7 +28,8 @@ func (s *Store) Kinds() []schedule.Kind {
 	return []schedule.Kind{schedule.Of(RefreshKind, "Refresh the catalog",
 		func(ctx context.Context, _ struct{}) (schedule.Enqueue, error) {
 			if caller := identity.FromContext(ctx); caller != nil && caller.Instance() < identity.Admin {
-				return nil, problem.New(problem.CodeForbidden, "this needs the role %s", identity.Admin).With("role", identity.Admin.String())
+				return nil, problem.New(problem.CodeForbidden, "this requires the role %s",
+					identity.Admin).With("role", identity.Admin.String())
 			}
 			return s.enqueue, nil
 		})}
@@ -39,7 +40,7 @@ func (s *Store) enqueue(ctx context.Context, tx *db.Tx) (*job.Job, error) {
 	made, err := s.Queue.Enqueue(ctx, tx, job.Spec{Kind: RefreshKind, Target: job.Target{Kind: "instance", Name: "Hostler"},
 		Exclusive: RefreshKind})
 	if problem.CodeOf(err) == problem.CodeGuestBusy {
-		return nil, problem.New(problem.CodeConflict, "the catalog is being refreshed already")
+		return nil, problem.New(problem.CodeConflict, "the catalog is already being refreshed")
 	}
 	return made, err
 }
@@ -57,7 +58,7 @@ func (s *Store) Refresh(ctx context.Context) (*Started, error) {
 	err := s.DB.Tx(ctx, func(tx *db.Tx) error {
 		err := tx.Pgx.QueryRow(ctx, "SELECT max(id) FROM jobs WHERE kind = $1 AND status IN ('queued', 'running')", RefreshKind).Scan(&under)
 		if err != nil {
-			return fmt.Errorf("looking for a refresh: %w", err)
+			return fmt.Errorf("reading the refresh: %w", err)
 		}
 		if under != nil {
 			audit.Describe(ctx, func(e *audit.Entry) { e.JobID = under })
@@ -103,7 +104,7 @@ func (s *Store) refresh(ctx context.Context, run *job.Run) error {
 		}
 	}
 	if len(on) == 0 {
-		run.Note("no source is switched on")
+		run.Note("no source is enabled")
 		return nil
 	}
 	var failed []string
@@ -121,7 +122,7 @@ func (s *Store) refresh(ctx context.Context, run *job.Run) error {
 		run.Share(float64(i+1) / float64(len(on)))
 	}
 	if len(failed) > 0 {
-		return job.Fail("not taken: %s; the transcript and the status of the catalog have the reasons", strings.Join(failed, ", "))
+		return job.Fail("not refreshed: %s; see the transcript and the status of the catalog for the reasons", strings.Join(failed, ", "))
 	}
 	return nil
 }
@@ -135,8 +136,8 @@ func (s *Store) refreshSource(ctx context.Context, run *job.Run, r *row, options
 	}
 	if err != nil {
 		reason, text := because(err, info, options)
-		run.Note("%s: not taken: %s", r.Name, text)
-		s.Logger.Warn("a source of the catalog was not taken", "source", r.Name, "reason", reason, "error", err)
+		run.Note("%s: not refreshed: %s", r.Name, text)
+		s.Logger.Warn("a source of the catalog was not refreshed", "source", r.Name, "reason", reason, "error", err)
 		return errors.Join(err, s.fail(ctx, r, reason, text))
 	}
 	outcome.note(run, r.Name)
@@ -148,7 +149,7 @@ func (s *Store) refreshSource(ctx context.Context, run *job.Run, r *row, options
 func (s *Store) decorate(ctx context.Context, run *job.Run, r *row, options map[string]string) error {
 	opened, err := s.openSource(ctx, r, options)
 	if err != nil {
-		run.Note("%s: no icons: the source cannot be opened any more", r.Name)
+		run.Note("%s: no icons: the source can no longer be opened", r.Name)
 		return nil
 	}
 	defer func() { _ = opened.Close() }()
@@ -156,13 +157,13 @@ func (s *Store) decorate(ctx context.Context, run *job.Run, r *row, options map[
 		if ctx.Err() != nil {
 			return err
 		}
-		run.Note("%s: icons could not be kept", r.Name)
-		s.Logger.Warn("icons could not be kept", "source", r.Name, "error", err)
+		run.Note("%s: icons could not be stored", r.Name)
+		s.Logger.Warn("icons could not be stored", "source", r.Name, "error", err)
 	}
 	if r.Popularity {
 		if err := s.rank(ctx, r, opened); err != nil {
-			run.Note("%s: nobody told how much people install what", r.Name)
-			s.Logger.Warn("the popularity of entries is not known", "source", r.Name, "error", err)
+			run.Note("%s: could not read how often entries are installed", r.Name)
+			s.Logger.Warn("could not read the popularity of entries", "source", r.Name, "error", err)
 		}
 	}
 	return context.Cause(ctx)
@@ -193,15 +194,15 @@ func because(err error, info sdk.Info, options map[string]string) (reason, text 
 	case errors.As(err, &own):
 		return own.reason, own.text
 	case errors.Is(err, plugin.ErrGone):
-		return reasonGone, "the source's plugin does not run on the instance that has asked"
+		return reasonGone, "the source's plugin is not running on the instance that queried it"
 	case errors.As(err, &said) && said.Kind != plugin.Internal:
 		return string(said.Kind), plain(err, info, options)
 	case errors.Is(err, context.DeadlineExceeded):
-		return string(plugin.Timeout), "the source was not done in time"
+		return string(plugin.Timeout), "the source did not answer in time"
 	case errors.As(err, &known) && known.Code != problem.CodeInternal:
 		return string(known.Code), known.Detail
 	}
-	return reasonFailed, "it failed inside the source or the service; the log has the reason"
+	return reasonFailed, "an error occurred in the source or the service; see the service's log for details"
 }
 
 // fail stores why a sync was not taken.
@@ -209,7 +210,7 @@ func (s *Store) fail(ctx context.Context, r *row, reason, text string) error {
 	_, err := s.DB.Pool.Exec(ctx, `UPDATE catalog_sources SET failure = $3, failure_kind = $4, failed_at = now(), tried_at = now(),
 		failures = failures + 1 WHERE name = $1 AND version = $2`, r.Name, r.Version, text, reason)
 	if err != nil {
-		return db.Problem(fmt.Errorf("keeping a failure of a source: %w", err))
+		return db.Problem(fmt.Errorf("storing a source's failure: %w", err))
 	}
 	return nil
 }

@@ -172,7 +172,7 @@ func (s *Store) Source(ctx context.Context, name string) (*Source, error) {
 // known returns not_found for a source that is neither stored nor installed.
 func (s *Store) known(r *row) error {
 	if r.Version == 0 && !s.installed(r.Name) {
-		return problem.New(problem.CodeNotFound, "there is no such source")
+		return problem.New(problem.CodeNotFound, "source not found")
 	}
 	return nil
 }
@@ -194,7 +194,7 @@ func (s *Store) tell(ctx context.Context, r *row) (*Source, error) {
 	}
 	info, err := s.info(ctx, r.Name)
 	if err != nil {
-		s.Logger.Debug("a source does not say what it is", "source", r.Name, "error", err)
+		s.Logger.Debug("could not read a source's info", "source", r.Name, "error", err)
 		return told, nil
 	}
 	options, err := s.open(r)
@@ -254,10 +254,10 @@ func (s *Store) open(r *row) (map[string]string, error) {
 	}
 	text, err := s.Keys.Open(r.Options, binding(r.Name))
 	if err != nil {
-		return nil, fmt.Errorf("opening a source's options: %w", err)
+		return nil, fmt.Errorf("decrypting a source's options: %w", err)
 	}
 	if err := json.Unmarshal([]byte(text.Reveal()), &options); err != nil {
-		return nil, errors.New("a source's options cannot be read") // the error may tell some of them
+		return nil, errors.New("a source's options are not valid") // the error may tell some of them
 	}
 	return options, nil
 }

@@ -99,7 +99,7 @@ func (s *Store) seal(name string, options map[string]string) ([]byte, error) {
 	}
 	sealed, err := s.Keys.Seal(secret.New(string(text)), binding(name))
 	if err != nil {
-		return nil, fmt.Errorf("sealing a source's options: %w", err)
+		return nil, fmt.Errorf("encrypting a source's options: %w", err)
 	}
 	return sealed, nil
 }
@@ -109,7 +109,7 @@ func (s *Store) seal(name string, options map[string]string) ([]byte, error) {
 func (s *Store) fits(ctx context.Context, is *row, edit Edit, options map[string]string) error {
 	info, err := s.info(ctx, is.Name)
 	if err != nil {
-		return problem.New(problem.CodeInvalidState, "the plugin of this source does not run on the instance that answers").
+		return problem.New(problem.CodeInvalidState, "the plugin of this source is not running on the instance that answered").
 			With("reason", "not_installed").Because(err)
 	}
 	is.Title = info.Title
@@ -119,7 +119,7 @@ func (s *Store) fits(ctx context.Context, is *row, edit Edit, options map[string
 	if digest := trustDigest(info); is.Enabled && is.TrustDigest != digest {
 		if edit.TrustDigest == nil || *edit.TrustDigest != digest {
 			return problem.New(problem.CodeConsentRequired,
-				"read whom you trust with root by using this source, and send the digest of the statement as trust_digest").
+				"read the statement about whom you trust with root access when you use this source, and send its digest as trust_digest").
 				With("trust", info.Trust).With("trust_digest", digest)
 		}
 		is.TrustDigest = digest
@@ -134,7 +134,8 @@ func (s *Store) fits(ctx context.Context, is *row, edit Edit, options map[string
 		func(o sdk.Option) bool { return o.Key == e.Field }):
 		return problem.InvalidField(plain(err, info, options), "value_error", "body", "options", e.Field)
 	}
-	return problem.InvalidField("the source does not take this: "+plain(err, info, options), "value_error", "body", "options").Because(err)
+	return problem.InvalidField("the source does not accept this: "+
+		plain(err, info, options), "value_error", "body", "options").Because(err)
 }
 
 // faults returns all wrong options. It repeats no value, because it may be a
@@ -149,10 +150,10 @@ func (s *Store) faults(info sdk.Info, is *row, options map[string]string) (fault
 		value, given := options[o.Key]
 		switch {
 		case !given && o.Required && is.Enabled:
-			fault(o.Key, "must be set before the source can be switched on")
+			fault(o.Key, "must be set before the source can be enabled")
 		case !given:
 		case !sdk.CheckOption(o, value):
-			fault(o.Key, "does not fit the type of the option")
+			fault(o.Key, "is not valid for the type of the option")
 		case o.Type == sdk.URL:
 			rules := outbound.Rules{AllowLocal: s.AllowLocal, AllowPrivate: is.AllowPrivate}
 			if _, _, err := rules.ParseURL(value); err != nil {
@@ -162,7 +163,7 @@ func (s *Store) faults(info sdk.Info, is *row, options map[string]string) (fault
 	}
 	for _, key := range slices.Sorted(maps.Keys(options)) {
 		if !known[key] {
-			fault("key", "names an option that the source does not have; null clears it")
+			fault("key", "the source does not have this option; null clears it")
 		}
 	}
 	return faults
@@ -175,7 +176,7 @@ func (s *Store) openSource(ctx context.Context, r *row, options map[string]strin
 	if s.Folder != "" {
 		config.Cache = filepath.Join(s.Folder, r.Name)
 		if err := os.MkdirAll(config.Cache, 0o700); err != nil {
-			return nil, fmt.Errorf("making the folder of a source: %w", err)
+			return nil, fmt.Errorf("creating the folder of a source: %w", err)
 		}
 	}
 	return s.Sources.Catalog(r.Name).Open(ctx, config)
@@ -204,7 +205,7 @@ func (s *Store) write(ctx context.Context, was, is *row, keys []string, changed 
 			return fmt.Errorf("writing a source of the catalog: %w", err)
 		}
 		if tag.RowsAffected() == 0 {
-			return problem.New(problem.CodeConflict, "somebody else has changed the source at the same time; look at it again")
+			return problem.New(problem.CodeConflict, "somebody else has changed the source at the same time; review it again")
 		}
 		audit.Describe(ctx, func(e *audit.Entry) {
 			e.TargetKind, e.TargetID, e.TargetName = "catalog_source", is.Name, is.Name
@@ -227,7 +228,7 @@ func plain(err error, info sdk.Info, options map[string]string) string {
 	}
 	var e *plugin.Error
 	if !errors.As(err, &e) || e.Kind == plugin.Internal {
-		return "it failed; the service's log has the reason"
+		return "an error occurred; see the service's log for details"
 	}
 	return outbound.Plain(e.Message, secrets...)
 }

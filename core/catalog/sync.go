@@ -33,11 +33,12 @@ func (o outcome) note(run *job.Run, name string) {
 	at := o.synced.Begin.Pin.String()
 	switch {
 	case o.held:
-		run.Note("%s: %d of %d entries are gone at %s: nothing was taken, an owner has to accept that first", name, o.removed, o.had, at)
+		run.Note("%s: %d of %d entries are missing at %s: nothing was changed; an owner has to accept the loss first",
+			name, o.removed, o.had, at)
 	case o.changed+o.removed == 0:
 		run.Note("%s: nothing has changed, %d entries at %s", name, o.synced.End.Entries, at)
 	default:
-		run.Note("%s: %d entries at %s, of which %d are new or changed; %d are gone", name, o.synced.End.Entries, at, o.changed, o.removed)
+		run.Note("%s: %d entries at %s, %d new or changed, %d removed", name, o.synced.End.Entries, at, o.changed, o.removed)
 	}
 }
 
@@ -68,7 +69,7 @@ func (s *Store) syncSource(ctx context.Context, r *row, options map[string]strin
 // trust.
 func (r *row) trusts(info sdk.Info) error {
 	if r.TrustDigest != trustDigest(info) {
-		return &refusal{reasonTrust, "what the source says of whom one trusts by using it has changed; an owner has to read it again"}
+		return &refusal{reasonTrust, "the source's statement about whom you trust by using it has changed; an owner has to read it again"}
 	}
 	return nil
 }
@@ -85,10 +86,10 @@ func (s *Store) sync(ctx context.Context, r *row, info sdk.Info, opened sdk.Cata
 		if e := step.Entry; e != nil && known[e.Slug] != e.Digest {
 			text, err := json.Marshal(e)
 			if err != nil {
-				return plugin.Errorf(plugin.Protocol, "the times of %s are none", e.Slug).Because(err)
+				return plugin.Errorf(plugin.Protocol, "the times of %s are not valid", e.Slug).Because(err)
 			}
 			if size += len(text); size > maxSync {
-				return plugin.Errorf(plugin.Protocol, "the entries have more than %d MiB", maxSync>>20)
+				return plugin.Errorf(plugin.Protocol, "the entries are larger than %d MiB", maxSync>>20)
 			}
 			came = append(came, *e)
 		}
@@ -129,7 +130,7 @@ func (s *Store) take(ctx context.Context, tx *db.Tx, r *row, info sdk.Info, o *o
 		return err
 	}
 	if now.Version != r.Version || !now.Enabled || sdk.CatalogDigest(present) != sdk.CatalogDigest(known) {
-		return &refusal{reasonChanged, "the source was changed while it was asked"}
+		return &refusal{reasonChanged, "the source was changed while it was being queried"}
 	}
 	gone := slices.Sorted(slices.Values(o.synced.Gone))
 	if o.held = tooMany(len(gone), len(known)) && !accepted(now.Accepted, gone); o.held {
@@ -171,7 +172,7 @@ func (s *Store) taken(ctx context.Context, tx *db.Tx, r *row, info sdk.Info, o *
 		failures = 0, held = '{}', held_of = 0, held_pin = '', held_at = NULL, accepted = '{}' WHERE name = $1`, r.Name, info.Title,
 		o.synced.End.Cursor, pin, o.synced.End.Digest, string(text), o.changed+o.removed > 0 || now.Pin != pin)
 	if err != nil {
-		return fmt.Errorf("keeping a sync: %w", err)
+		return fmt.Errorf("recording a sync: %w", err)
 	}
 	return nil
 }
@@ -250,7 +251,7 @@ func hold(ctx context.Context, tx *db.Tx, name string, pin sdk.Pin, gone []strin
 		failure = '',
 		failure_kind = '', failed_at = NULL, failures = 0 WHERE name = $1`, name, gone, had, pin.String())
 	if err != nil {
-		return fmt.Errorf("holding a loss: %w", err)
+		return fmt.Errorf("storing a loss: %w", err)
 	}
 	return nil
 }

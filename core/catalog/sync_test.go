@@ -26,7 +26,7 @@ func TestRefresh(t *testing.T) {
 	next := entries("a", "b", "c", "d", "e", "new")
 	next[0].Description, next[0].Categories = "Another one", []string{"docs"}
 	pin := f.mem.Add(catalogtest.State{Entries: next, Categories: []sdk.Category{{Key: "docs", Name: "Documents"}}})
-	if got := f.refreshed(); !strings.Contains(got, "6 entries at "+pin.String()+", of which 2 are new or changed; 1 are gone") {
+	if got := f.refreshed(); !strings.Contains(got, "6 entries at "+pin.String()+", 2 new or changed, 1 removed") {
 		t.Error(got)
 	}
 	a, err := f.Entry(t.Context(), "a")
@@ -99,7 +99,7 @@ func TestLossIsHeld(t *testing.T) {
 	f.mem.Add(catalogtest.State{Entries: entries(slugs[:8]...)}) // a fifth
 	f.refreshed()
 	f.mem.Add(catalogtest.State{Entries: entries(slugs[:6]...)})
-	if got := f.refreshed(); !strings.Contains(got, "2 of 8 entries are gone") {
+	if got := f.refreshed(); !strings.Contains(got, "2 of 8 entries are missing") {
 		t.Error(got)
 	}
 	held := f.source("scripts").Held

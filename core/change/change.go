@@ -88,13 +88,14 @@ func Lost(lost error, thing string, done bool, unread error) error {
 	known := problem.From(plugin.Problem(lost))
 	switch {
 	case unread != nil:
-		return problem.New(problem.CodeOutcomeUnknown, "the hypervisor's answer was lost (%s), and whether it was done cannot be found out now "+
-			"(%s); nothing was sent again: look at %s before you ask once more", known.Detail, problem.From(unread).Detail, thing).Because(lost)
+		return problem.New(problem.CodeOutcomeUnknown, "the hypervisor's answer was lost (%s), and the result cannot be determined now "+
+			"(%s); nothing was sent again: check %s before you repeat the request",
+			known.Detail, problem.From(unread).Detail, thing).Because(lost)
 	case done:
 		return nil
 	}
 	told := *known
 	told.Members = maps.Clone(known.Members)
-	told.Detail = fmt.Sprintf("%s; %s was read afterwards and is as before, and nothing was sent again", known.Detail, thing)
+	told.Detail = fmt.Sprintf("%s; %s was read afterwards and is unchanged, and nothing was sent again", known.Detail, thing)
 	return told.Because(lost)
 }

@@ -61,7 +61,7 @@ func TestLost(t *testing.T) {
 		code   problem.Code
 		says   []string
 	}{
-		"not done": {nil, problem.CodeHypervisorError, []string{"the line broke", "the thing was read afterwards and is as before"}},
+		"not done": {nil, problem.CodeHypervisorError, []string{"the line broke", "the thing was read afterwards and is unchanged"}},
 		"unread":   {errors.New("secret of the cause"), problem.CodeOutcomeUnknown, []string{"the line broke", "look at the thing"}},
 	} {
 		known := problem.From(change.Lost(lost, "the thing", false, c.unread))

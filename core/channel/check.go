@@ -52,20 +52,20 @@ func (s *Store) check(was []Route, c *Channel, secrets Secrets) error {
 	for name, value := range values {
 		switch {
 		case value != "" && !may(is.settings, name):
-			f.add("goes with other kinds of channels only", "settings", name)
+			f.add("not allowed for this kind of channel", "settings", name)
 		case value == "" && must(is.settings, name):
-			f.add("is needed for a channel of this kind", "settings", name)
+			f.add("is required for this kind of channel", "settings", name)
 		}
 	}
 	for _, name := range []string{"url", "secret", "token", "password", "user"} {
 		value := secrets[name]
 		switch {
 		case !value.Empty() && !may(is.secrets, name):
-			f.add("goes with other kinds of channels only", "secrets", name)
+			f.add("not allowed for this kind of channel", "secrets", name)
 		case value.Empty() && must(is.secrets, name):
-			f.add("is needed for a channel of this kind", "secrets", name)
+			f.add("is required for this kind of channel", "secrets", name)
 		case name != "secret" && name != "password" && strings.ContainsFunc(value.Reveal(), func(r rune) bool { return r <= ' ' || r > '~' }):
-			f.add("must be of visible ASCII characters", "secrets", name)
+			f.add("must consist of visible ASCII characters", "secrets", name)
 		}
 	}
 	if key := secrets["secret"]; !key.Empty() {
@@ -78,13 +78,13 @@ func (s *Store) check(was []Route, c *Channel, secrets Secrets) error {
 	}
 	c.checkMail(secrets, &f)
 	if c.Settings.Topic != "" && !topic.MatchString(c.Settings.Topic) {
-		f.add("must be of letters, digits, - and _", "settings", "topic")
+		f.add("must consist of letters, digits, - and _", "settings", "topic")
 	}
 	if err := c.Quiet.check(); err != nil {
 		f.add(err.Error(), "quiet_hours")
 	}
 	if c.AccountMail && (c.Kind != SMTP || c.TeamID != identity.DefaultTeam) {
-		f.add("goes with a channel of the kind smtp of the default team only", "account_mail")
+		f.add("only allowed for a channel of the kind smtp of the default team", "account_mail")
 	}
 	c.checkRoutes(was, &f)
 	c.checkTrail(secrets, &f)
@@ -110,10 +110,11 @@ func (s *Store) checkDestination(c *Channel, secrets Secrets, f *faults) {
 	clear := strings.HasPrefix(url, "http://")
 	crossing := slices.DeleteFunc(secrets.names(), func(name string) bool { return name == "secret" })
 	if clear && len(crossing) > 0 && !c.AllowPrivate {
-		f.add("must be https://: secrets would cross for all to read. Only in private networks that an owner allows they may", at...)
+		f.add("must be https://, because secrets would be readable on the network. Only in private networks that an owner allows, "+
+			"http:// is possible", at...)
 	}
 	if clear && c.Settings.Fingerprint != "" || c.Settings.Security == "none" && c.Settings.Fingerprint != "" {
-		f.add("goes with TLS only", "settings", "tls_fingerprint")
+		f.add("requires TLS", "settings", "tls_fingerprint")
 	} else if c.Settings.Fingerprint != "" {
 		if pin, err := endpoint.ParseFingerprint(c.Settings.Fingerprint); err != nil {
 			f.add("must be a SHA-256 in hexadecimal digits", "settings", "tls_fingerprint")
@@ -129,23 +130,23 @@ func (c *Channel) checkMail(secrets Secrets, f *faults) {
 		return
 	}
 	if _, err := mail.ParseAddress(c.Settings.From); err != nil {
-		f.add("must be an e-mail address, with a name or without", "settings", "from")
+		f.add("must be an email address, with or without a name", "settings", "from")
 	}
 	for i, to := range c.Settings.To {
 		if _, err := mail.ParseAddress(to); err != nil {
-			f.add("must be an e-mail address", "settings", "to", i)
+			f.add("must be an email address", "settings", "to", i)
 		}
 	}
 	password := !secrets["password"].Empty()
 	if password != (c.Settings.Username != "") {
-		f.add("username and password go together", "settings", "username")
+		f.add("username and password must be set together", "settings", "username")
 	}
 	switch c.Settings.Security {
 	case "":
 		c.Settings.Security = "starttls"
 	case "none":
 		if password {
-			f.add("must be starttls or tls where there is a password: it would cross for all to read", "settings", "security")
+			f.add("must be starttls or tls with a password, which would otherwise be readable on the network", "settings", "security")
 		}
 	}
 }
@@ -156,7 +157,7 @@ func (c *Channel) checkRoutes(was []Route, f *faults) {
 	for i := range c.Routes {
 		r := &c.Routes[i]
 		if len(r.Teams) > 0 && c.TeamID != identity.DefaultTeam {
-			f.add("goes with channels of the default team only", "routes", i, "teams")
+			f.add("only allowed for channels of the default team", "routes", i, "teams")
 		}
 		for _, list := range []*[]string{&r.Kinds, &r.Tags, &r.Rules} {
 			if *list == nil {
@@ -184,7 +185,7 @@ func moved(was, is *Channel, given map[string]*secret.String) error {
 	var f faults
 	for _, name := range was.SecretsSet {
 		if _, anew := given[name]; !anew && name != "secret" { // that one never crosses
-			f.add("must be given again with another server, certificate or security", "secrets", name)
+			f.add("must be sent again when the server, certificate or security changes", "secrets", name)
 		}
 	}
 	if len(f) > 0 {
@@ -204,8 +205,8 @@ func permit(ctx context.Context, was, is *Channel, given map[string]*secret.Stri
 	_, url := given["url"]
 	if is.AllowPrivate && (was == nil || !was.AllowPrivate || url || was.Settings.URL != is.Settings.URL ||
 		was.Settings.Server != is.Settings.Server) {
-		return problem.New(problem.CodeForbidden, "only an owner of the instance may let a channel into private networks, or say where such "+
-			"a channel goes").With("role", identity.Owner.String())
+		return problem.New(problem.CodeForbidden, "only an owner of the instance can allow a channel to reach private networks, or "+
+			"change the target of such a channel").With("role", identity.Owner.String())
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func TestAFloodIsCappedAndDigested(t *testing.T) {
 	digest := c.requests()[10]
 	is(t, digest.json("kind"), "digest")
 	is(t, digest.json("severity"), "warning")
-	is(t, digest.json("title"), "9991 more things happened: 9989 warning") // that 17 is over, and so is 1000
+	is(t, digest.json("title"), "9991 more events: 9989 warning") // that 17 is over, and so is 1000
 	has(t, digest.json("body"), "guest 1 is down", "and 9941 more")
 	f.turn()
 	folded := dbtest.Value[int](t, f.DB, "SELECT count(*) FROM notification_deliveries WHERE state = 'folded' AND digest_id IS NOT NULL")
@@ -104,8 +104,8 @@ func TestQuietHours(t *testing.T) {
 	at(8)
 	f.exec("UPDATE notification_deliveries SET held_until = held_until - interval '10 years' WHERE held_until IS NOT NULL")
 	f.turn()
-	passes.wantTitles(t, "alert:2 open", "alert:2 resolved", "One more thing happened told", "alert:1 open", "job told")
-	waits.wantTitles(t, "2 more things happened told", "alert:1 open", "job told")
+	passes.wantTitles(t, "alert:2 open", "alert:2 resolved", "1 more event told", "alert:1 open", "job told")
+	waits.wantTitles(t, "2 more events told", "alert:1 open", "job told")
 	has(t, waits.requests()[0].json("body"), "[resolved] alert:2", "[resolved] alert:3")
 	f.end("alert:1")
 	f.turn()

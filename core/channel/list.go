@@ -74,7 +74,7 @@ func (s *Store) read(ctx context.Context, id int64) (*Channel, error) {
 		c, err = pgx.CollectExactlyOneRow(rows, scan)
 	}
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, problem.New(problem.CodeNotFound, "there is no such %s", scope.Channel)
+		return nil, problem.New(problem.CodeNotFound, "%s not found", scope.Channel)
 	}
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading a channel: %w", err))

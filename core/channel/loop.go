@@ -56,7 +56,7 @@ func (s *Store) Run(ctx context.Context) {
 			pruned = time.Now()
 		}
 		if err != nil && ctx.Err() == nil {
-			s.Logger.Warn("people could not be told what happens; that is tried again", "error", err)
+			s.Logger.Warn("could not route notifications; trying again", "error", err)
 		}
 		s.Heartbeat.Beat(tick)
 		timer.Reset(tick)
@@ -89,7 +89,7 @@ func (s *Store) begin(ctx context.Context, slots chan struct{}, serving *sync.Wa
 		serving.Go(func() {
 			defer func() { <-slots }()
 			if err := s.serve(ctx, id); err != nil && ctx.Err() == nil {
-				s.Logger.Warn("a channel could not be served; that is tried again", "channel", id, "error", err)
+				s.Logger.Warn("could not serve a channel; trying again", "channel", id, "error", err)
 			}
 		})
 	}
@@ -119,7 +119,7 @@ func (s *Store) free(ctx context.Context, id int64, wait time.Duration) error {
 		next_at = CASE WHEN $3::interval > interval '0' THEN now() + $3::interval ELSE next_at END
 		WHERE channel_id = $1 AND lease = $2`, id, s.own, wait)
 	if err != nil {
-		return db.Problem(fmt.Errorf("giving a channel's lease back: %w", err))
+		return db.Problem(fmt.Errorf("releasing a channel's lease: %w", err))
 	}
 	return nil
 }

@@ -22,15 +22,15 @@ import (
 func sendMail(ctx context.Context, out *sender, m *message) error {
 	host, port, err := net.SplitHostPort(out.target.Address)
 	if err != nil {
-		return &away{text: "the server's address cannot be used"}
+		return &away{text: "the server's address is not valid"}
 	}
 	number, err := strconv.Atoi(port)
 	if err != nil {
-		return &away{text: "the server's address cannot be used"}
+		return &away{text: "the server's address is not valid"}
 	}
 	letter, err := m.letter(out.channel)
 	if err != nil {
-		return &refusal{"the mail cannot be written: " + out.plain(err.Error())}
+		return &refusal{"the mail cannot be created: " + out.plain(err.Error())}
 	}
 	config, err := out.target.TLS()
 	if err != nil {
@@ -102,7 +102,7 @@ func (l *login) Start(server *smtp.ServerInfo) (string, []byte, error) {
 			return way.auth.Start(server)
 		}
 	}
-	return "", nil, errors.New("the server offers no way to log in that is known here")
+	return "", nil, errors.New("the server offers no supported log-in method")
 }
 
 // Next implements smtp.Auth.
@@ -115,7 +115,7 @@ func judgeMail(out *sender, err error) error {
 	if err == nil {
 		return nil
 	}
-	told := "the server has not taken the mail: " + out.plain(err.Error())
+	told := "the server rejected the mail: " + out.plain(err.Error())
 	var failed *mail.SendError
 	if errors.As(err, &failed) && !failed.IsTemp() && failed.ErrorCode() >= 500 &&
 		(failed.Reason == mail.ErrSMTPData || failed.Reason == mail.ErrSMTPDataClose || failed.Reason == mail.ErrSMTPRcptTo) {

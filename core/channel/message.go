@@ -152,9 +152,9 @@ type digestLine struct {
 
 // digestText is the title and body of a digest.
 func digestText(count digestCount, lines []digestLine) (title, body string) {
-	title = fmt.Sprintf("%d more things happened", count.all)
+	title = fmt.Sprintf("%d more events", count.all)
 	if count.all == 1 {
-		title = "One more thing happened"
+		title = "1 more event"
 	}
 	var told []string
 	for _, part := range []struct {
@@ -169,7 +169,7 @@ func digestText(count digestCount, lines []digestLine) (title, body string) {
 		title += ": " + strings.Join(told, ", ")
 	}
 	var b strings.Builder
-	b.WriteString("They were more than this channel is to be told in an hour, or were over before its quiet hours were:\n\n")
+	b.WriteString("They exceeded this channel's hourly limit, or ended before its quiet hours did:\n\n")
 	for _, l := range lines {
 		word := l.severity
 		if l.state == string(notify.Resolved) {

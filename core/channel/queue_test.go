@@ -117,7 +117,7 @@ func TestAReceiverThatIsAwayGetsAllLater(t *testing.T) {
 	waits(100, 120)
 	q := f.queue(made.ID)
 	if q.Failures != 1 || q.NextTryAt == nil || q.Pending != 2 ||
-		*q.LastError != "the receiver answers 429 Too Many Requests: slow down" {
+		*q.LastError != "the receiver answered 429 Too Many Requests: slow down" {
 		t.Errorf("%+v", q)
 	}
 	f.turn()
@@ -195,7 +195,7 @@ func TestWhatIsTooOldIsGivenUp(t *testing.T) {
 	f.wantStates("alert:1 open failed", "alert:2 open sent", "alert:1 resolved skipped")
 	c.wantTitles(t, "alert:1 open", "alert:2 open")
 	list, total, err := f.Deliveries(asOwner(t), channel.Filter{State: "failed"}, 0, 10)
-	if err != nil || total != 1 || list[0].Error == nil || *list[0].Error != "the receiver answers 503 Service Unavailable" ||
+	if err != nil || total != 1 || list[0].Error == nil || *list[0].Error != "the receiver answered 503 Service Unavailable" ||
 		list[0].Attempts != 1 {
 		t.Errorf("%+v, %v", list, err)
 	}

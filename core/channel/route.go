@@ -85,7 +85,7 @@ func (s *Store) routeSome(ctx context.Context) (n int, err error) {
 		n = len(ids)
 		for _, sql := range []string{begun, ended, "UPDATE notification_events SET routed_at = now() WHERE id = ANY($1)"} {
 			if _, err := tx.Pgx.Exec(ctx, sql, ids); err != nil {
-				return fmt.Errorf("deciding who is told: %w", err)
+				return fmt.Errorf("routing notifications: %w", err)
 			}
 		}
 		return nil
@@ -103,7 +103,7 @@ func (s *Store) prune(ctx context.Context) error {
 			AND NOT EXISTS (SELECT FROM notification_deliveries d WHERE d.event_id = e.id)`,
 	} {
 		if _, err := s.DB.Pool.Exec(ctx, sql, keep, keepOpen); err != nil {
-			return db.Problem(fmt.Errorf("forgetting what was told long ago: %w", err))
+			return db.Problem(fmt.Errorf("deleting old events: %w", err))
 		}
 	}
 	return nil

@@ -63,7 +63,7 @@ func (o *sender) post(ctx context.Context, method, url string, value any, header
 	encoder := json.NewEncoder(&body)
 	encoder.SetEscapeHTML(false) // six bytes for each < would be against the limits of services
 	if err := encoder.Encode(value); err != nil {
-		return &refusal{"the message cannot be written as JSON"}
+		return &refusal{"the message cannot be encoded as JSON"}
 	}
 	return o.send(ctx, method, url, body.Bytes(), header)
 }
@@ -73,7 +73,7 @@ func (o *sender) post(ctx context.Context, method, url string, value any, header
 func (o *sender) send(ctx context.Context, method, url string, body []byte, header http.Header) error {
 	r, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {
-		return &away{text: "the receiver's URL cannot be used"}
+		return &away{text: "the receiver's URL is not valid"}
 	}
 	for name, values := range header {
 		r.Header[name] = values
@@ -98,7 +98,7 @@ func (o *sender) judge(answer *http.Response, text string) error {
 	if answer.StatusCode/100 == 2 {
 		return nil
 	}
-	told := fmt.Sprintf("the receiver answers %d %s", answer.StatusCode, http.StatusText(answer.StatusCode))
+	told := fmt.Sprintf("the receiver answered %d %s", answer.StatusCode, http.StatusText(answer.StatusCode))
 	if answer.StatusCode/100 == 3 {
 		return &away{text: told + ": redirects are not followed"}
 	}

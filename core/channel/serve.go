@@ -35,7 +35,7 @@ func (s *Store) serve(ctx context.Context, id int64) error {
 		ctx, cancel := noted(ctx)
 		defer cancel()
 		if err := s.free(ctx, id, wait); err != nil {
-			s.Logger.Warn("a lease ends by itself", "channel", id, "error", err)
+			s.Logger.Warn("a lease was not released; it expires on its own", "channel", id, "error", err)
 		}
 	}()
 	c, secrets, err := s.load(ctx, id)
@@ -108,14 +108,14 @@ func (s *Store) next(ctx context.Context, c *Channel) (*message, error) {
 		SELECT `+messageColumns+` FROM tried d JOIN notification_events e ON e.id = d.event_id LEFT JOIN users u ON u.id = e.user_id`,
 		c.ID, s.own, s.Lease)
 	if err != nil {
-		return nil, db.Problem(fmt.Errorf("looking for a message: %w", err))
+		return nil, db.Problem(fmt.Errorf("reading a message: %w", err))
 	}
 	m, err := pgx.CollectExactlyOneRow(rows, scanMessage)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, db.Problem(fmt.Errorf("looking for a message: %w", err))
+		return nil, db.Problem(fmt.Errorf("reading a message: %w", err))
 	}
 	m.channel, m.base = c, s.BaseURL
 	return m, nil
@@ -129,7 +129,7 @@ func (s *Store) sent(ctx context.Context, m *message) error {
 	batch.Queue("UPDATE notification_deliveries SET state = 'sent', done_at = now() WHERE id = $1 AND state = 'pending'", m.delivery)
 	batch.Queue("UPDATE notification_queues SET failures = 0, ok_at = now(), next_at = now() WHERE channel_id = $1", m.channel.ID)
 	if err := s.DB.Pool.SendBatch(ctx, batch).Close(); err != nil {
-		return db.Problem(fmt.Errorf("noting that a message was sent: %w", err))
+		return db.Problem(fmt.Errorf("recording that a message was sent: %w", err))
 	}
 	return nil
 }
@@ -149,10 +149,10 @@ func (s *Store) failed(ctx context.Context, m *message, cause error) (wait time.
 			return nil // the channel was deleted meanwhile
 		}
 		if err != nil {
-			return fmt.Errorf("noting a channel's failure: %w", err)
+			return fmt.Errorf("recording a channel's failure: %w", err)
 		}
 		if _, err := tx.Pgx.Exec(ctx, "UPDATE notification_deliveries SET error = $2 WHERE id = $1", m.delivery, cause.Error()); err != nil {
-			return fmt.Errorf("noting why a message was not taken: %w", err)
+			return fmt.Errorf("recording why a message was rejected: %w", err)
 		}
 		wait = 0
 		var gone *away

@@ -48,7 +48,7 @@ func (s *Store) expire(ctx context.Context, tx *db.Tx, c *Channel) error {
 	rows, err := tx.Pgx.Query(ctx, `UPDATE notification_deliveries SET error = CASE WHEN error = '' THEN 'it could not be sent in time'
 		ELSE error END WHERE channel_id = $1 AND state = 'pending' AND due_at < now() - $2::interval RETURNING id`, c.ID, s.MaxAge)
 	if err != nil {
-		return fmt.Errorf("looking for old messages: %w", err)
+		return fmt.Errorf("reading old messages: %w", err)
 	}
 	old, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 	if err != nil || len(old) == 0 {
@@ -78,7 +78,7 @@ func endQuiet(ctx context.Context, tx *db.Tx, c *Channel) error {
 			AND o.channel_id = h.channel_id AND o.event_state <> h.event_state AND o.state = 'held'
 		WHERE d.id = h.id AND h.channel_id = $1 AND h.state = 'held' AND h.held_for = 'quiet' AND h.held_until <= now()`, c.ID)
 	if err != nil {
-		return fmt.Errorf("letting go of messages after quiet hours: %w", err)
+		return fmt.Errorf("releasing messages after quiet hours: %w", err)
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func (s *Store) holdCap(ctx context.Context, tx *db.Tx, c *Channel) error {
 			FROM notification_deliveries WHERE channel_id = $1 AND state = 'held' AND held_for = 'cap'), now() + $3::interval)
 		WHERE id IN (SELECT id FROM more UNION SELECT id FROM tied)`, c.ID, c.HourlyCap, s.Window)
 	if err != nil {
-		return fmt.Errorf("holding messages beyond the cap: %w", err)
+		return fmt.Errorf("holding messages over the hourly limit: %w", err)
 	}
 	return nil
 }
@@ -119,7 +119,7 @@ func (s *Store) digest(ctx context.Context, tx *db.Tx, c *Channel) error {
 			ORDER BY CASE WHEN e.incident = '' THEN e.id::text ELSE e.incident END, e.id DESC) last
 		ORDER BY array_position(ARRAY['critical', 'warning', 'info'], severity), id LIMIT $2`, c.ID, digestLines)
 	if err != nil {
-		return fmt.Errorf("reading what a digest tells: %w", err)
+		return fmt.Errorf("reading the events of a digest: %w", err)
 	}
 	var count digestCount
 	lines, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (l digestLine, err error) {

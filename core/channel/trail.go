@@ -34,18 +34,19 @@ func (c *Channel) checkTrail(secrets Secrets, f *faults) {
 	}
 	for i, action := range c.AuditActions {
 		if !actionPattern.MatchString(action) {
-			f.add("must be an action such as vm.start, or the beginning of one and a star", "audit_actions", i)
+			f.add("must be an action such as vm.start, or the beginning of an action and an asterisk", "audit_actions", i)
 		}
 	}
 	switch {
 	case c.Kind != Webhook || c.TeamID != identity.DefaultTeam:
-		f.add("goes with a channel of the kind webhook of the default team only", "audit_actions")
+		f.add("only allowed for a channel of the kind webhook of the default team", "audit_actions")
 	case len(c.Routes) > 0:
-		f.add("goes without routes: such a webhook is told of the trail alone", "audit_actions")
+		f.add("cannot be combined with routes: such a webhook only sends the audit log", "audit_actions")
 	case secrets["secret"].Empty():
-		f.add("is needed: what tells of the trail is signed", "secrets", "secret")
+		f.add("is required: messages of the audit log are signed", "secrets", "secret")
 	case strings.HasPrefix(c.Settings.URL, "http://") && !c.AllowPrivate:
-		f.add("must be https://: the trail would cross for all to read. Only in private networks that an owner allows it may", "settings", "url")
+		f.add("must be https://, because the audit log would be readable on the network. Only in private networks that an owner "+
+			"allows, http:// is possible", "settings", "url")
 	}
 }
 
@@ -102,7 +103,7 @@ func (s *Store) followSome(ctx context.Context) (more bool, err error) {
 		return nil
 	})
 	if err != nil {
-		return false, db.Problem(fmt.Errorf("telling webhooks of the trail: %w", err))
+		return false, db.Problem(fmt.Errorf("sending the audit log to webhooks: %w", err))
 	}
 	return more, nil
 }

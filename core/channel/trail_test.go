@@ -166,7 +166,7 @@ func TestTrailOfTwoInstancesAndAfterClearing(t *testing.T) {
 		t.Errorf("it was told of %q", got)
 	}
 	one.wantStates("audit told failed", "audit told sent")
-	if got := one.queue(c.ID).LastError; got == nil || !strings.Contains(*got, "cleared") {
+	if got := one.queue(c.ID).LastError; got == nil || !strings.Contains(*got, "deleted from the audit log") {
 		t.Errorf("the error is %v", got)
 	}
 }

@@ -19,8 +19,8 @@ type Trial struct {
 }
 
 // noLinks is told where nobody has said how people reach the service.
-const noLinks = "Messages have no links: the service does not know where people find it. Set HOSTLER_BASE_URL to that address, such as " +
-	"https://hostler.example.com."
+const noLinks = "Messages have no links, because the service does not know its own address. Set HOSTLER_BASE_URL to that address, such " +
+	"as https://hostler.example.com."
 
 // Try sends a test message to a channel at once, also to one that is switched
 // off or in its quiet hours, and gives what became of it. It is tried once.
@@ -46,7 +46,7 @@ func (s *Store) Try(ctx context.Context, id int64) (*Trial, error) {
 				VALUES ($2, $3, 'told', 'info', $4, $5, '/', now()) RETURNING id)
 			INSERT INTO notification_deliveries (channel_id, event_id, event_state, exempt, state, attempts, tried_at, done_at, error)
 			SELECT $1, id, 'told', true, 'failed', 1, now(), now(), 'the service ended before the receiver had answered' FROM event RETURNING id`,
-			id, c.TeamID, notify.Test, "Test of the channel "+c.Name, by+" sends this to see whether it arrives. Nothing has happened.").
+			id, c.TeamID, notify.Test, "Test of the channel "+c.Name, by+" sent this test message. Nothing has happened.").
 			Scan(&delivery)
 		if err != nil {
 			return fmt.Errorf("writing a test message: %w", err)

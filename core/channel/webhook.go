@@ -55,14 +55,14 @@ func sendWebhook(ctx context.Context, out *sender, m *message) error {
 		Severity: e.Severity, TeamID: e.TeamID, Rule: e.Rule, Tags: e.Tags, Title: e.Title, Body: e.Body, Link: m.link(), At: m.at,
 		Audit: m.audit}
 	if e.Kind == notify.Audit && m.audit == nil {
-		return &refusal{"the row was cleared from the trail before it could be told"}
+		return &refusal{"the entry was deleted from the audit log before it could be sent"}
 	}
 	if e.TargetKind != "" {
 		payload.Target = &Target{Kind: e.TargetKind, ID: e.TargetID, Name: e.TargetName}
 	}
 	body, err := json.Marshal(payload)
 	if err != nil {
-		return &refusal{"the message cannot be written as JSON"}
+		return &refusal{"the message cannot be encoded as JSON"}
 	}
 	header := out.bearer()
 	stamp := strconv.FormatInt(time.Now().Unix(), 10)

@@ -41,7 +41,8 @@ func (s *Store) Create(ctx context.Context, c Channel, secrets Secrets) (*Channe
 		case held == identity.NoRole:
 			return nil, noTeam()
 		case held < identity.Admin:
-			return nil, problem.New(problem.CodeForbidden, "this needs the role %s", identity.Admin).With("role", identity.Admin.String())
+			return nil, problem.New(problem.CodeForbidden, "this requires the role %s",
+				identity.Admin).With("role", identity.Admin.String())
 		}
 	}
 	if err := s.check(nil, &c, secrets); err != nil {
@@ -56,7 +57,7 @@ func (s *Store) Create(ctx context.Context, c Channel, secrets Secrets) (*Channe
 			return fmt.Errorf("counting channels: %w", err)
 		}
 		if count >= MaxChannels { // a few more at the same moment do no harm
-			return problem.New(problem.CodeConflict, "the team has %d channels already; delete one first", count)
+			return problem.New(problem.CodeConflict, "the team already has %d channels; delete one first", count)
 		}
 		err := tx.Pgx.QueryRow(ctx, `INSERT INTO notification_channels (team_id, name, kind, hourly_cap)
 			SELECT id, $2, $3, $4 FROM teams WHERE id = $1 RETURNING id`, c.TeamID, c.Name, c.Kind, c.HourlyCap).Scan(&c.ID)
@@ -82,7 +83,7 @@ func (s *Store) Create(ctx context.Context, c Channel, secrets Secrets) (*Channe
 }
 
 // noTeam returns the problem of an unknown team.
-func noTeam() error { return problem.New(problem.CodeNotFound, "there is no such team") }
+func noTeam() error { return problem.New(problem.CodeNotFound, "team not found") }
 
 // write stores all of a channel that may change.
 func (s *Store) write(ctx context.Context, tx *db.Tx, c *Channel, secrets Secrets) error {
@@ -98,14 +99,14 @@ func (s *Store) write(ctx context.Context, tx *db.Tx, c *Channel, secrets Secret
 			sealed, err = s.Keys.Seal(secret.New(string(text)), binding(c.ID))
 		}
 		if err != nil {
-			return fmt.Errorf("sealing a channel's secrets: %w", err)
+			return fmt.Errorf("encrypting a channel's secrets: %w", err)
 		}
 	}
 	_, err := tx.Pgx.Exec(ctx, `UPDATE notification_channels SET name = $2, enabled = $3, settings = $4, secrets = $5, secrets_set = $6,
 		allow_private = $7, account_mail = $8, hourly_cap = $9, quiet = $10, audit_actions = $11, updated_at = now() WHERE id = $1`, c.ID,
 		c.Name, c.Enabled, c.Settings, sealed, c.SecretsSet, c.AllowPrivate, c.AccountMail, c.HourlyCap, c.Quiet, c.AuditActions)
 	if db.Duplicate(err, "notification_channels_account_mail") {
-		return problem.New(problem.CodeConflict, "another channel tells users of their accounts already")
+		return problem.New(problem.CodeConflict, "another channel already sends account notifications to users")
 	}
 	if err != nil {
 		return fmt.Errorf("writing a channel: %w", err)
@@ -180,7 +181,7 @@ func (s *Store) locked(ctx context.Context, tx *db.Tx, id int64) (*Channel, Secr
 	}
 	found, err := pgx.CollectExactlyOneRow(rows, scanSealed)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil, problem.New(problem.CodeNotFound, "there is no such %s", scope.Channel)
+		return nil, nil, problem.New(problem.CodeNotFound, "%s not found", scope.Channel)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading a channel: %w", err)
@@ -197,10 +198,10 @@ func (s *Store) open(id int64, sealed []byte) (Secrets, error) {
 	}
 	text, err := s.Keys.Open(sealed, binding(id))
 	if err != nil {
-		return nil, fmt.Errorf("opening a channel's secrets: %w", err)
+		return nil, fmt.Errorf("decrypting a channel's secrets: %w", err)
 	}
 	if err := json.Unmarshal([]byte(text.Reveal()), &secrets); err != nil {
-		return nil, errors.New("a channel's secrets cannot be read") // the error may tell some of them
+		return nil, errors.New("a channel's secrets are not valid") // the error may tell some of them
 	}
 	return secrets, nil
 }

@@ -62,11 +62,11 @@ func (s *Store) filling(ctx context.Context, visible identity.Visible) ([]Fillin
 			ORDER BY s.cluster_id, s.name, CASE WHEN s.shared THEN '' ELSE s.node END, f.days) each
 		ORDER BY days, name, node LIMIT $5`, visible.All, visible.Teams, known.ids, known.days, maxFilling)
 	if err != nil {
-		return nil, db.Problem(fmt.Errorf("listing storages that fill up: %w", err))
+		return nil, db.Problem(fmt.Errorf("listing storages that are filling up: %w", err))
 	}
 	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Filling])
 	if err != nil {
-		return nil, db.Problem(fmt.Errorf("listing storages that fill up: %w", err))
+		return nil, db.Problem(fmt.Errorf("listing storages that are filling up: %w", err))
 	}
 	return found, nil
 }

@@ -178,7 +178,7 @@ func (s *Store) problems(ctx context.Context, visible identity.Visible, f *Summa
 	}
 	rows, err := s.DB.Pool.Query(ctx, selectProblems, visible.All, visible.Teams, days, maxProblems)
 	if err != nil {
-		return db.Problem(fmt.Errorf("looking for problems: %w", err))
+		return db.Problem(fmt.Errorf("finding problems: %w", err))
 	}
 	f.ProblemCounts = []ProblemCount{}
 	now := time.Now()
@@ -202,7 +202,7 @@ func (s *Store) problems(ctx context.Context, visible identity.Visible, f *Summa
 		return p, nil
 	})
 	if err != nil {
-		return db.Problem(fmt.Errorf("looking for problems: %w", err))
+		return db.Problem(fmt.Errorf("finding problems: %w", err))
 	}
 	f.Problems = slices.DeleteFunc(all, func(p Problem) bool { return p.Kind == covering })
 	return nil

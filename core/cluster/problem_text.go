@@ -26,7 +26,7 @@ func (f Fault) text(p *Problem, now time.Time) string {
 	case "quorum_lost":
 		return "The cluster has no quorum: nothing in it can be started or changed."
 	case "node_away":
-		return "The node is off, or the others miss it."
+		return "The node is off or has lost contact with the other nodes."
 	case "token_ending":
 		return fmt.Sprintf("The token for %s, %s, %s.", f.Word, f.Detail, ending(*p.EndsAt, now))
 	case "certificate_ending":
@@ -39,16 +39,16 @@ func (f Fault) text(p *Problem, now time.Time) string {
 		if shown := int64(strings.Count(f.Detail, ", ") + 1); f.N > shown {
 			more = fmt.Sprintf(" and %d more", f.N-shown)
 		}
-		return fmt.Sprintf("The token for %s lacks %s%s, as it was last verified.", f.Word, f.Detail, more)
+		return fmt.Sprintf("The token for %s lacked %s%s when it was last verified.", f.Word, f.Detail, more)
 	case "versions_differ":
-		return fmt.Sprintf("Its nodes run %d releases: %s.", f.N, f.Detail)
+		return fmt.Sprintf("The nodes of the cluster run %d different releases: %s.", f.N, f.Detail)
 	case "cluster_twice":
 		who := plural(f.N, "other team")
 		if f.Word != "" {
 			who = "the team " + f.Word
 		}
-		return fmt.Sprintf("It is also enrolled by %s. Its guests are listed once per team, and limits, schedules and reports count them once "+
-			"per team.", who)
+		return fmt.Sprintf("The cluster is also enrolled by %s. Its guests are listed once per team, and limits, schedules and reports "+
+			"count them once per team.", who)
 	case "subscription_ended":
 		due := ""
 		if f.Detail != "" {
@@ -58,9 +58,10 @@ func (f Fault) text(p *Problem, now time.Time) string {
 	case "job_failed":
 		return sentence("The job "+f.Word+" failed", f.Detail)
 	case "backup_never":
-		return fmt.Sprintf("It has no backup, and is to have one of the last %s.", plural(f.N, "day"))
+		return fmt.Sprintf("The guest has no backup, but requires one from the last %s.", plural(f.N, "day"))
 	case "backup_old":
-		return fmt.Sprintf("Its newest backup is from %s, and is to be at most %s old.", p.Since.Format(time.DateOnly), plural(f.N, "day"))
+		return fmt.Sprintf("The guest's newest backup is from %s, but must be at most %s old.",
+			p.Since.Format(time.DateOnly), plural(f.N, "day"))
 	case "backup_unlisted":
 		at := ""
 		if f.Word != "" {
@@ -68,14 +69,15 @@ func (f Fault) text(p *Problem, now time.Time) string {
 		}
 		return sentence("The backups"+at+" could not be listed", f.Detail)
 	case "app_missing":
-		return "The app's container is not there any more."
+		return "The app's container no longer exists."
 	case "schedule_empty":
 		if f.Word == "" {
-			return "The schedule selects no guest: its host has none."
+			return "The schedule selects no guest: its host has no guests."
 		}
 		return fmt.Sprintf("The schedule selects no guest: none has the tag %s.", f.Word)
 	case "detail_unknown":
-		return fmt.Sprintf("The configuration of %s was never read: which networks and storages they use is not known.", plural(f.N, "guest"))
+		return fmt.Sprintf("The configuration of %s has not been read: the networks and storages that the guests use are unknown.",
+			plural(f.N, "guest"))
 	}
 	return ""
 }
@@ -90,33 +92,35 @@ func (f Fault) remedy(p *Problem) string {
 	case "host_away":
 		return away(f.Word, at)
 	case "quorum_lost":
-		return "Bring nodes back until more than half of the votes are there."
+		return "Bring nodes back until the cluster has more than half of its votes."
 	case "node_away":
-		return "See at its console, or at its power supply, whether it runs and reaches the network of the cluster."
+		return "Check at its console or its power supply whether it is running and can reach the network of the cluster."
 	case "token_ending":
-		return "Make a new token at the hypervisor, or give this one a later end, and store it with POST " + at + "/credentials."
+		return "Create a new token on the hypervisor, or extend this one, and store it with POST " + at + "/credentials."
 	case "certificate_ending":
-		return "Renew the certificate at the hypervisor; where it is pinned, accept the new one with PATCH " + at + ` {"tls_fingerprint": …}.`
+		return "Renew the certificate on the hypervisor. If it is pinned, accept the new one with PATCH " + at + ` {"tls_fingerprint": …}.`
 	case "token_privileges":
-		return "Run the script of POST /api/v1/hosts/token-script on the host, and verify with POST " + at + "/test."
+		return "Run the script of POST /api/v1/hosts/token-script on the host, and verify the token with POST " + at + "/test."
 	case "versions_differ":
-		return "Bring all nodes to one release."
+		return "Update all nodes to the same release."
 	case "cluster_twice":
 		return "Enrol the cluster in one team only, and give members of the other teams roles in that team."
 	case "subscription_ended":
 		return "Renew the subscription, or remove its key."
 	case "job_failed":
-		return fmt.Sprintf("Read its transcript, GET /api/v1/jobs/%d/events, and ask again with POST /api/v1/jobs/%d/retry.", *p.JobID, *p.JobID)
+		return fmt.Sprintf("Read the transcript with GET /api/v1/jobs/%d/events, and retry the job with POST /api/v1/jobs/%d/retry.",
+			*p.JobID, *p.JobID)
 	case "backup_never", "backup_old":
-		return "Back it up with POST /api/v1/backups/run or by a schedule, or tag it backup-<n>d or backup-none."
+		return "Back up the guest with POST /api/v1/backups/run or a schedule, or tag it backup-<n>d or backup-none."
 	case "backup_unlisted":
-		return "See that the storage is there, and that the host's token for backup may read it: POST " + at + "/test."
+		return "Check that the storage is available and that the host's token for backups may read it: POST " + at + "/test."
 	case "app_missing":
-		return fmt.Sprintf(`Restore the container from a backup, or forget the app: DELETE /api/v1/apps/%d with keep_ct.`, *p.Target.ID)
+		return fmt.Sprintf("Restore the container from a backup, or remove the app from Hostler: DELETE /api/v1/apps/%d with keep_ct.",
+			*p.Target.ID)
 	case "schedule_empty":
-		return fmt.Sprintf("Tag guests, or change what it selects with PATCH /api/v1/schedules/%d.", *p.Target.ID)
+		return fmt.Sprintf("Tag guests, or change the schedule's selection with PATCH /api/v1/schedules/%d.", *p.Target.ID)
 	case "detail_unknown":
-		return "Wait, or raise the setting poll.details_per_minute: 0 reads none."
+		return "Wait, or raise the setting poll.details_per_minute; 0 disables reading."
 	}
 	return ""
 }
@@ -125,18 +129,18 @@ func (f Fault) remedy(p *Problem) string {
 func away(reason, at string) string {
 	switch reason {
 	case plugin.ReasonFingerprint:
-		return "When its certificate was renewed, compare the fingerprint at its console and accept it with PATCH " + at +
+		return "If its certificate was renewed, compare the fingerprint at its console and accept it with PATCH " + at +
 			` {"tls_fingerprint": …}.`
 	case plugin.ReasonAuth:
-		return "The token was revoked or has ended: store a new one with POST " + at + "/credentials."
+		return "The token was revoked or has expired: store a new one with POST " + at + "/credentials."
 	case plugin.ReasonPermission:
-		return "Run the script of POST /api/v1/hosts/token-script on the host, and verify with POST " + at + "/test."
+		return "Run the script of POST /api/v1/hosts/token-script on the host, and verify the token with POST " + at + "/test."
 	case host.ReasonPlugin:
-		return "See with GET /api/v1/plugins why its plugin does not run."
+		return "GET /api/v1/plugins shows why its plugin is not running."
 	case plugin.ReasonUnreachable, host.ReasonTimeout:
-		return "See that it is on, and that the service reaches its address; POST " + at + "/test asks it now."
+		return "Check that it is on and that the service can reach its address; POST " + at + "/test tries it now."
 	}
-	return "POST " + at + "/test asks it now and says what it answers."
+	return "POST " + at + "/test tries it now and shows the answer."
 }
 
 // ending says when something ends or has ended.
@@ -144,11 +148,11 @@ func ending(end, now time.Time) string {
 	date := end.UTC().Format(time.DateOnly)
 	switch days := int64(end.Sub(now).Hours() / 24); {
 	case !end.After(now):
-		return "has ended on " + date
+		return "expired on " + date
 	case days == 0:
-		return "ends on " + date + ", within a day"
+		return "expires on " + date + ", within a day"
 	default:
-		return "ends on " + date + ", in " + plural(days, "day")
+		return "expires on " + date + ", in " + plural(days, "day")
 	}
 }
 

@@ -93,7 +93,7 @@ ORDER BY h.status <> 'unreachable', lower(h.name), h.id LIMIT $3`
 func (s *Store) hostStates(ctx context.Context, visible identity.Visible) ([]HostState, error) {
 	rows, err := s.DB.Pool.Query(ctx, selectHostStates, visible.All, visible.Teams, maxRows)
 	if err != nil {
-		return nil, db.Problem(fmt.Errorf("reading how hosts stand: %w", err))
+		return nil, db.Problem(fmt.Errorf("reading the state of hosts: %w", err))
 	}
 	states, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (h HostState, err error) {
 		err = row.Scan(&h.ID, &h.Name, &h.TeamID, &h.ClusterID, &h.Status, &h.OKAt, &h.Version, &h.VersionAt, &h.CertificateAt, &h.TokensAt,
@@ -132,7 +132,7 @@ WHERE place <= $4 ORDER BY cluster_id, place`
 func (s *Store) clusterStates(ctx context.Context, visible identity.Visible) ([]ClusterState, error) {
 	rows, err := s.DB.Pool.Query(ctx, selectClusterStates, visible.All, visible.Teams, maxRows)
 	if err != nil {
-		return nil, db.Problem(fmt.Errorf("reading how clusters stand: %w", err))
+		return nil, db.Problem(fmt.Errorf("reading the state of clusters: %w", err))
 	}
 	states, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (c ClusterState, err error) {
 		err = row.Scan(&c.ID, &c.Name, &c.TeamID, &c.Quorate, &c.QuorateSince, &c.QuorumAsOf, &c.SeenAt, &c.CPUsUsed, &c.CPUs,
@@ -143,7 +143,7 @@ func (s *Store) clusterStates(ctx context.Context, visible identity.Visible) ([]
 		return c, err
 	})
 	if err != nil {
-		return nil, db.Problem(fmt.Errorf("reading how clusters stand: %w", err))
+		return nil, db.Problem(fmt.Errorf("reading the state of clusters: %w", err))
 	}
 	ids := make([]int64, len(states))
 	at := map[int64]*ClusterState{}

@@ -103,7 +103,7 @@ func (s *Store) figures(ctx context.Context, visible identity.Visible, f *Summar
 		&f.Load.BusyHour)
 	f.Load.round()
 	if err != nil {
-		return db.Problem(fmt.Errorf("summing up: %w", err))
+		return db.Problem(fmt.Errorf("reading the summary: %w", err))
 	}
 	return nil
 }

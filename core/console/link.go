@@ -177,7 +177,7 @@ func authenticate(ctx context.Context, c hypervisor.Console) error {
 	}
 	var known *sdk.Error
 	if err != nil && !errors.As(err, &known) {
-		err = sdk.Errorf(sdk.Protocol, "the graphical console did not let the service in: %s", err)
+		err = sdk.Errorf(sdk.Protocol, "the graphical console rejected the service: %s", err)
 	}
 	return err
 }

@@ -107,7 +107,7 @@ func (x *Session) record(ctx context.Context, socket Socket) error {
 	}
 	x.recorder = r
 	audit.Describe(ctx, func(e *audit.Entry) { e.Detail("recording", r.id) })
-	notice, err := json.Marshal(Notice{Recorded: true, Notice: "What this console shows is recorded, and can be read by administrators."})
+	notice, err := json.Marshal(Notice{Recorded: true, Notice: "This console is recorded, and administrators can read the recording."})
 	if err != nil {
 		return fmt.Errorf("writing the notice of a recording: %w", err)
 	}
@@ -152,14 +152,14 @@ func (s *Store) newRecorder(ctx context.Context, t Target, o Order) (*recorder, 
 		if err := tx.Pgx.QueryRow(ctx, `INSERT INTO console_recordings (team_id, host_id, target_kind, target_id, target_name, node, user_id,
 				user_email, address) VALUES ($1, $2, $3, $4, $5, $6, NULLIF($7, 0), $8, $9) RETURNING id`,
 			t.TeamID, t.HostID, t.Kind, t.ID, t.Name, node, userID, email, address).Scan(&r.id); err != nil {
-			return fmt.Errorf("beginning a recording: %w", err)
+			return fmt.Errorf("starting a recording: %w", err)
 		}
 		sealed, err := s.Keys.Seal(secret.New(base64.RawStdEncoding.EncodeToString(key)), dataKeyPlace(r.id))
 		if err != nil {
-			return fmt.Errorf("sealing the key of a recording: %w", err)
+			return fmt.Errorf("encrypting the key of a recording: %w", err)
 		}
 		if _, err := tx.Pgx.Exec(ctx, "UPDATE console_recordings SET data_key = $2 WHERE id = $1", r.id, sealed); err != nil {
-			return fmt.Errorf("beginning a recording: %w", err)
+			return fmt.Errorf("starting a recording: %w", err)
 		}
 		return nil
 	})
@@ -174,7 +174,7 @@ func (s *Store) newRecorder(ctx context.Context, t Target, o Order) (*recorder, 
 	r.line(map[string]any{"version": 2, "width": columns, "height": rows, "timestamp": r.began.Unix(), "title": t.Kind + " " + t.Name})
 	header, _ := r.take(false)
 	if err := r.storeChunk(ctx, header, 0, false); err != nil {
-		return nil, db.Problem(fmt.Errorf("beginning a recording: %w", err))
+		return nil, db.Problem(fmt.Errorf("starting a recording: %w", err))
 	}
 	go r.run(context.WithoutCancel(ctx))
 	return r, nil
@@ -293,7 +293,7 @@ func (r *recorder) run(ctx context.Context) {
 		told = time.Now()
 		if err := r.storeChunk(ctx, content, shown, ended); err != nil {
 			r.mu.Lock()
-			r.failed = db.Problem(fmt.Errorf("keeping a recording: %w", err))
+			r.failed = db.Problem(fmt.Errorf("storing a recording: %w", err))
 			r.room.Broadcast()
 			r.mu.Unlock()
 			return
@@ -351,7 +351,7 @@ func (r *recorder) storeChunk(ctx context.Context, lines []byte, shown int64, en
 			r.id, r.number, content, r.stored, shown, cut, ended)
 		var refused *pgconn.PgError
 		if err == nil && tag.RowsAffected() == 0 || errors.As(err, &refused) && refused.Code == foreignKeyViolation {
-			return problem.New(problem.CodeNotFound, "the recording was deleted while it was made")
+			return problem.New(problem.CodeNotFound, "the recording was deleted while it was running")
 		}
 		if err == nil {
 			break

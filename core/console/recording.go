@@ -87,7 +87,7 @@ func (s *Store) Recording(ctx context.Context, id int64) (r Recording, err error
 	return r, nil
 }
 
-func noRecording() error { return problem.New(problem.CodeNotFound, "there is no such recording") }
+func noRecording() error { return problem.New(problem.CodeNotFound, "recording not found") }
 
 // Cast writes a recording, as far as it is stored, as an asciicast v2. It holds
 // no connection to the database while the reader is slow.
@@ -105,7 +105,7 @@ func (s *Store) Cast(ctx context.Context, id int64, to io.Writer) error {
 	}
 	text, err := s.Keys.Open(sealed, dataKeyPlace(id))
 	if err != nil {
-		return fmt.Errorf("opening the key of recording %d: %w", id, err)
+		return fmt.Errorf("decrypting the key of recording %d: %w", id, err)
 	}
 	key, err := base64.RawStdEncoding.DecodeString(text.Reveal())
 	if err != nil {
@@ -169,12 +169,12 @@ func (s *Store) makeRoom(ctx context.Context) (deleted int64, full bool, err err
 		SELECT id, `+finished+` AS finished, sum(stored_bytes) OVER (ORDER BY `+finished+`, id DESC) AS upto
 		FROM console_recordings) r WHERE finished AND upto > $1)`, int64(mib)<<20)
 	if err != nil {
-		return 0, false, db.Problem(fmt.Errorf("making room for recordings: %w", err))
+		return 0, false, db.Problem(fmt.Errorf("freeing space for recordings: %w", err))
 	}
 	err = s.DB.Pool.QueryRow(ctx, "SELECT coalesce(sum(stored_bytes), 0) >= $1 FROM console_recordings WHERE NOT "+finished, int64(mib)<<20).
 		Scan(&full)
 	if err != nil {
-		return 0, false, db.Problem(fmt.Errorf("adding up recordings: %w", err))
+		return 0, false, db.Problem(fmt.Errorf("counting the size of recordings: %w", err))
 	}
 	return tag.RowsAffected(), full, nil
 }

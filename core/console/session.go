@@ -216,7 +216,7 @@ func (x *Session) send(socket Socket) error {
 // brokenError is an error of a write to the console.
 type brokenError struct{ cause error }
 
-func (e *brokenError) Error() string { return "the console takes nothing more: " + e.cause.Error() }
+func (e *brokenError) Error() string { return "the console accepts no more input: " + e.cause.Error() }
 
 // receive copies the user's input to the console. io.EOF means that the user
 // has left.
@@ -264,7 +264,8 @@ func (x *Session) control(ctx context.Context, data []byte) error {
 	size := c.Resize
 	if err != nil || decoder.More() || size == nil || size.Columns < 1 || size.Columns > mostSize || size.Rows < 1 || size.Rows > mostSize {
 		return problem.New(problem.CodeMalformed,
-			`a text message must be {"resize":{"columns":80,"rows":24}} with numbers from 1 to %d; what is typed goes in binary ones`, mostSize)
+			`a text message must be {"resize":{"columns":80,"rows":24}} with numbers from 1 to %d; send input as binary messages`,
+			mostSize)
 	}
 	limited, cancel := context.WithTimeout(ctx, resizeLimit)
 	defer cancel()
@@ -285,11 +286,11 @@ func (x *Session) admit(socket Socket) error {
 	var wrong *rfb.ProtocolError
 	switch {
 	case errors.Is(err, rfb.ErrPassword):
-		return problem.New(problem.CodeTicketInvalid, "the password is not that of the ticket")
+		return problem.New(problem.CodeTicketInvalid, "the password does not match the ticket")
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return io.EOF // it has left
 	case errors.As(err, &wrong):
-		return problem.New(problem.CodeMalformed, "the client broke the RFB protocol: %s", wrong.What)
+		return problem.New(problem.CodeMalformed, "the client violated the RFB protocol: %s", wrong.What)
 	}
 	return err
 }
@@ -310,7 +311,7 @@ func (c *client) Read(p []byte) (int, error) {
 			return 0, err
 		}
 		if text {
-			return 0, problem.New(problem.CodeMalformed, "RFB goes in binary messages")
+			return 0, problem.New(problem.CodeMalformed, "send RFB in binary messages")
 		}
 		c.session.received = data
 	}

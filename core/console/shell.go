@@ -29,22 +29,22 @@ func (s *Store) Shell(ctx context.Context, hostID int64, node string) (Target, e
 		WHERE h.id = $1`, hostID, node).Scan(&t.Name, &t.TeamID, &enabled, &t.Node, &known)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		return t, problem.New(problem.CodeNotFound, "there is no such host")
+		return t, problem.New(problem.CodeNotFound, "host not found")
 	case err != nil:
 		return t, db.Problem(fmt.Errorf("reading a host: %w", err))
 	case !enabled:
 		return t, shellsOff()
 	case t.Node == "":
-		return t, problem.InvalidField("is needed: the host has several nodes", "missing", "query", "node")
+		return t, problem.InvalidField("is required: the host has several nodes", "missing", "query", "node")
 	case !known:
-		return t, problem.New(problem.CodeNotFound, "the host has no such node")
+		return t, problem.New(problem.CodeNotFound, "the host does not have this node")
 	}
 	return t, nil
 }
 
 func shellsOff() error {
-	return problem.New(problem.CodeShellDisabled, "node shells are off on this host: PATCH it with node_shell_enabled, and let the token "+
-		"script make the console's token for node shells too")
+	return problem.New(problem.CodeShellDisabled, "node shells are disabled on this host: PATCH it with node_shell_enabled, and use "+
+		"the token script to create a console token that includes node shells")
 }
 
 // watchShell calls end when shells are no longer allowed on the host.

@@ -77,7 +77,7 @@ func (s *Store) issue(ctx context.Context, id int64, t Target, o Order, text str
 				return problem.New(problem.CodeUnauthenticated, "log in first")
 			}
 			if err != nil {
-				return fmt.Errorf("keeping a ticket: %w", err)
+				return fmt.Errorf("storing a ticket: %w", err)
 			}
 			return audit.Write(ctx, tx)
 		})
@@ -109,7 +109,7 @@ func (s *Store) reserve(ctx context.Context, t Target, o Order, text string) (id
 			return fmt.Errorf("counting tickets: %w", err)
 		}
 		if unused >= mostTickets {
-			many := problem.New(problem.CodeRateLimited, "you have %d tickets that are not used yet; use one, or wait until one is over", unused)
+			many := problem.New(problem.CodeRateLimited, "you have %d unused tickets; use one, or wait until one expires", unused)
 			many.RetryAfter = 5
 			return many
 		}
@@ -119,7 +119,7 @@ func (s *Store) reserve(ctx context.Context, t Target, o Order, text string) (id
 			hash(text), caller.UserID, caller.SessionID, caller.KeyID, t.Kind, t.ID, t.shell(), o.Columns, o.Rows, s.instance,
 			openLimit+s.hold()).Scan(&id)
 		if err != nil {
-			return fmt.Errorf("making a ticket: %w", err)
+			return fmt.Errorf("creating a ticket: %w", err)
 		}
 		return nil
 	})
@@ -168,7 +168,7 @@ func (s *Store) redeem(ctx context.Context, kind string, targetID int64, text st
 		// provides at a time.
 		s.release(strconv.FormatInt(r.id, 10))
 		if _, err := s.DB.Pool.Exec(ctx, "SELECT pg_notify($1, $2)", channelTickets, strconv.FormatInt(r.id, 10)); err != nil {
-			return r, db.Problem(fmt.Errorf("telling of a ticket: %w", err))
+			return r, db.Problem(fmt.Errorf("announcing a ticket: %w", err))
 		}
 	}
 	if !good {
@@ -182,7 +182,7 @@ func (s *Store) redeem(ctx context.Context, kind string, targetID int64, text st
 // other users' tickets.
 func notGood() error {
 	return problem.New(problem.CodeTicketInvalid,
-		"the ticket is not good here: it is used, too old, or for another person, session or thing; ask for a new one")
+		"the ticket is not valid here: it was used, has expired, or belongs to another user, session or target; request a new one")
 }
 
 func (s *Store) pruneTickets(ctx context.Context) (int64, error) {

@@ -35,7 +35,7 @@ func (d *DB) commit(ctx context.Context, conn *pgx.Conn, tx pgx.Tx) error {
 	case committed:
 		return nil
 	}
-	return fmt.Errorf("it was undone: %w", err)
+	return fmt.Errorf("the transaction was undone: %w", err)
 }
 
 // assigned is the number by which PostgreSQL knows the transaction afterwards; empty for one that has changed nothing.
@@ -45,7 +45,7 @@ func assigned(ctx context.Context, conn *pgx.Conn) (string, error) {
 	}
 	var number *string
 	if err := conn.QueryRow(ctx, "SELECT pg_current_xact_id_if_assigned()::text").Scan(&number); err != nil {
-		return "", fmt.Errorf("asking for the transaction's number: %w", err)
+		return "", fmt.Errorf("reading the transaction's ID: %w", err)
 	}
 	if number == nil {
 		return "", nil

@@ -45,7 +45,7 @@ type link struct{ net.Conn }
 type broken struct{ cause error }
 
 // Error implements error.
-func (b *broken) Error() string { return "the connection to the database broke: " + b.cause.Error() }
+func (b *broken) Error() string { return "the connection to the database was lost: " + b.cause.Error() }
 
 // Unwrap returns the cause. io.EOF becomes io.ErrUnexpectedEOF, because many
 // readers take io.EOF for a normal end.

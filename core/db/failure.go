@@ -37,9 +37,9 @@ func Problem(err error) error {
 	}
 	if Unsettled(err) != nil {
 		return problem.New(problem.CodeOutcomeUnknown,
-			"the connection to the database broke while the change was stored, and whether it was stored cannot be found "+
-				"out now: look for this answer's request_id in the audit trail before you ask again, or send the same Idempotency-Key with the "+
-				"same request").Because(err)
+			"the connection to the database was lost while the change was being stored, and it is unknown whether it was stored: look "+
+				"for this answer's request_id in the audit log before you repeat the request, or send the same request with the same "+
+				"Idempotency-Key").Because(err)
 	}
 	if !Away(err) {
 		return err
@@ -47,15 +47,17 @@ func Problem(err error) error {
 	switch state(err) {
 	case stateDiskFull:
 		return problem.New(problem.CodeDatabaseFull,
-			"the database's disk is full: nothing can be changed until it has room again; reading goes on").Because(err)
+			"the database's disk is full: nothing can be changed until it has space again; reading works").Because(err)
 	case stateMemory:
 		return problem.New(problem.CodeDatabaseUnavailable, "the database is out of memory; try again in a moment").With("reason",
 			"memory").Because(err)
 	case stateReadOnly:
-		return problem.New(problem.CodeDatabaseUnavailable, "the database takes no changes now: it is read-only").With("reason",
+		return problem.New(problem.CodeDatabaseUnavailable, "the database is read-only and accepts no changes at the "+
+			"moment").With("reason",
 			"read_only").Because(err)
 	case stateIO:
-		return problem.New(problem.CodeDatabaseUnavailable, "the database's disk fails; its log says how").With("reason", "io").Because(err)
+		return problem.New(problem.CodeDatabaseUnavailable, "the database's disk is failing; see the database server's "+
+			"log").With("reason", "io").Because(err)
 	}
 	return problem.New(problem.CodeDatabaseUnavailable, "the database does not answer; try again in a moment").Because(err)
 }
@@ -97,7 +99,7 @@ func state(err error) string {
 }
 
 // errNoConnection: the pool had no connection within the time.
-var errNoConnection = errors.New("no connection to the database was to be had in time")
+var errNoConnection = errors.New("no connection to the database became available in time")
 
 // acquiring is the error of a pool that gave no connection. The end of the time for it means that the database is away or
 // overrun; that the caller left means nothing.

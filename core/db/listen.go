@@ -179,7 +179,7 @@ func (l *Listener) receive() error {
 			return fmt.Errorf("waiting for notifications: %w", err)
 		case silent:
 			if err := l.exec(conn, "SELECT 1"); err != nil {
-				return fmt.Errorf("asking the connection: %w", err)
+				return fmt.Errorf("checking the connection: %w", err)
 			}
 		}
 	}
@@ -203,7 +203,7 @@ func (l *Listener) attend(conn *pgx.Conn, subscribers []*Subscriber, told map[*S
 	for channel := range channels {
 		if !wanted[channel] {
 			if err := l.exec(conn, "UNLISTEN "+pgx.Identifier{channel}.Sanitize()); err != nil {
-				return fmt.Errorf("listening no more: %w", err)
+				return fmt.Errorf("stopping to listen: %w", err)
 			}
 			delete(channels, channel)
 		}

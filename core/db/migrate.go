@@ -63,7 +63,7 @@ func (d *DB) Migrated(ctx context.Context) (have, want int64, err error) {
 func (d *DB) provider() (*goose.Provider, error) {
 	locker, err := lock.NewPostgresSessionLocker()
 	if err != nil {
-		return nil, fmt.Errorf("making the migration lock: %w", err)
+		return nil, fmt.Errorf("creating the migration lock: %w", err)
 	}
 	provider, err := goose.NewProvider(goose.DialectPostgres, d.SQL, migrations.FS,
 		goose.WithSessionLocker(locker), goose.WithDisableGlobalRegistry(true))

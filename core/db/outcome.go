@@ -42,7 +42,7 @@ var _ Outcome = (*unsettled)(nil)
 
 // Error and Unwrap implement error.
 func (u *unsettled) Error() string {
-	return fmt.Sprintf("whether transaction %s was committed is not known: %v", u.change, u.cause)
+	return fmt.Sprintf("it is unknown whether transaction %s was committed: %v", u.change, u.cause)
 }
 
 func (u *unsettled) Unwrap() error { return u.cause }
@@ -85,7 +85,7 @@ func (u *unsettled) ask(ctx context.Context) (string, error) {
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	if now := readTimeline(ctx, conn); now != u.timeline {
 		if now == "" {
-			return "", errors.New("the server does not tell its timeline")
+			return "", errors.New("the server does not report its timeline")
 		}
 		// Another server took over. Where it lacks the transaction it may give
 		// the number to another one.

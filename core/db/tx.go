@@ -50,7 +50,7 @@ func (d *DB) Tx(ctx context.Context, fn func(tx *Tx) error) error {
 	err = conn.Raw(func(driver any) error {
 		var ok bool
 		if raw, ok = driver.(*stdlib.Conn); !ok {
-			return fmt.Errorf("the database driver is %T and not pgx", driver)
+			return fmt.Errorf("the database driver is %T, not pgx", driver)
 		}
 		return nil
 	})

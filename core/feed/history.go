@@ -114,7 +114,7 @@ func (f *Feed) adopt(ctx context.Context) error {
 		// No cursor of this origin is older than this: there is no floor yet.
 		tag, err := tx.Pgx.Exec(ctx, "UPDATE feed_state SET origin = feed_origin(), floor = '0' WHERE origin <> feed_origin()")
 		if err != nil {
-			return fmt.Errorf("taking over the history: %w", err)
+			return fmt.Errorf("copying the history: %w", err)
 		}
 		if tag.RowsAffected() == 0 {
 			return nil

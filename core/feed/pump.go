@@ -85,7 +85,7 @@ func (p *pump) turn() bool {
 			break
 		}
 		if f.running.Err() == nil {
-			f.Logger.Warn("what changed could not be read; it is tried again", "error", err)
+			f.Logger.Warn("could not read the changes; trying again", "error", err)
 		}
 		p.rest(wait)
 	}

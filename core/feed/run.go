@@ -31,7 +31,7 @@ func (f *Feed) Run(ctx context.Context) {
 	for {
 		f.Heartbeat.Beat(pruneEvery)
 		if err := f.Prune(ctx, keep); err != nil && ctx.Err() == nil {
-			f.Logger.Warn("the history of the feed could not be shortened", "error", err)
+			f.Logger.Warn("could not shorten the history of the feed", "error", err)
 		}
 		select {
 		case <-ctx.Done():

@@ -156,7 +156,7 @@ func aliasAt(rows []sdk.Alias, name string) int {
 
 // none is the problem of a thing that the firewall does not have.
 func none(thing string) error {
-	return problem.New(problem.CodeNotFound, "there is no such %s", thing)
+	return problem.New(problem.CodeNotFound, "%s not found", thing)
 }
 
 // cidrFault returns the fault of an address or a network.

@@ -73,7 +73,7 @@ func (s *Store) Test(ctx context.Context, p Packet) (*Tested, error) {
 	answer, err := ask(ctx, s, q.on, func(ctx context.Context, able sdk.Evaluator, _ sdk.Scope) (sdk.Test, error) {
 		test, err := able.Test(ctx, query)
 		if err == nil && len(test.Verdicts) != 1 {
-			err = plugin.Errorf(plugin.Protocol, "the backend gives %d verdicts for one packet", len(test.Verdicts))
+			err = plugin.Errorf(plugin.Protocol, "the backend returned %d verdicts for one packet", len(test.Verdicts))
 		}
 		return test, fieldOfBody(err)
 	})
@@ -124,7 +124,7 @@ func (s *Store) Reach(ctx context.Context, guests *guest.Store, t Target, visibl
 		for part := range slices.Chunk(from, sdk.MaxReachFrom) {
 			reach, err := able.Reach(ctx, sdk.ReachQuery{To: q.ends["to"], Assume: q.assume, From: part})
 			if err == nil && len(reach.Rows) != len(part) {
-				err = plugin.Errorf(plugin.Protocol, "the backend gives %d rows for %d senders", len(reach.Rows), len(part))
+				err = plugin.Errorf(plugin.Protocol, "the backend returned %d rows for %d senders", len(reach.Rows), len(part))
 			}
 			if err != nil {
 				return whole, fieldOfBody(err)
@@ -225,19 +225,20 @@ func (s *Store) question(ctx context.Context, at string, ends map[string]End) (*
 		case err != nil:
 			return nil, err
 		case q.cluster != 0 && q.cluster != cluster:
-			return nil, problem.InvalidField("it is in another cluster: test from its address", "value_error", "body", field)
+			return nil, problem.InvalidField("the guest is in another cluster: test from its address", "value_error", "body", field)
 		}
 		q.cluster, q.on = cluster, OfCluster(e.HostID)
 	}
 	if q.cluster == 0 {
-		return nil, problem.InvalidField("one end must be a guest or a node: nothing else has a firewall", "value_error", "body", "to")
+		return nil, problem.InvalidField("one end must be a guest or a node, because nothing else has a firewall",
+			"value_error", "body", "to")
 	}
 	if at == AtCurrent {
 		return q, nil
 	}
 	draft, err := strconv.ParseInt(at, 10, 64)
 	if err != nil || s.Drafts == nil {
-		return nil, problem.InvalidField("must be current, or the id of a draft", "value_error", "body", "at")
+		return nil, problem.InvalidField("must be current, or the ID of a draft", "value_error", "body", "at")
 	}
 	q.assume, err = s.Drafts.States(ctx, draft, q.cluster)
 	return q, err

@@ -101,7 +101,7 @@ type Ports struct {
 func (q *question) showVerdict(v *sdk.Verdict) (*Tested, error) {
 	shown := &Tested{Verdict: string(v.Outcome), From: q.showEnd(v.From), To: q.showEnd(v.To), Path: make([]Hop, len(v.Hops))}
 	if !slices.Contains(sdk.Outcomes(), v.Outcome) {
-		return shown, plugin.Errorf(plugin.Protocol, "the backend gives the verdict %.40q", host.Clean(string(v.Outcome)))
+		return shown, plugin.Errorf(plugin.Protocol, "the backend returned the unknown verdict %.40q", host.Clean(string(v.Outcome)))
 	}
 	if v.Outcome == sdk.Unknown {
 		reason := host.Clean(v.Reason)
@@ -118,7 +118,7 @@ func (q *question) showVerdict(v *sdk.Verdict) (*Tested, error) {
 		step := shown.Path[len(shown.Path)-1].By
 		shown.By, shown.Summary = &step, shown.Verdict+" by "+step.named()
 	} else if shown.Summary == "" {
-		shown.Summary = shown.Verdict + ": nothing checks packets on this way"
+		shown.Summary = shown.Verdict + ": nothing checks packets on this path"
 	}
 	return shown, nil
 }
@@ -142,11 +142,11 @@ func (q *question) showHop(h *sdk.Hop) (Hop, error) {
 		Omitted: max(h.Omitted, 0), Steps: []Step{}}
 	directions := []string{sdk.DirectionIn, sdk.DirectionOut, sdk.DirectionForward}
 	if !slices.Contains(directions, h.Direction) || !slices.Contains(sdk.Outcomes(), h.Outcome) {
-		return shown, plugin.Errorf(plugin.Protocol, "the backend gives a hop that is none")
+		return shown, plugin.Errorf(plugin.Protocol, "the backend returned an unknown hop")
 	}
 	for _, s := range append(h.Steps, h.By) {
 		if !slices.Contains(sdk.Reasons(), s.Why) || s.Rule != nil && !slices.Contains(sdk.Directions(), s.Rule.Rule.Direction) {
-			return shown, plugin.Errorf(plugin.Protocol, "the backend gives the reason %.40q", host.Clean(string(s.Why)))
+			return shown, plugin.Errorf(plugin.Protocol, "the backend returned the unknown reason %.40q", host.Clean(string(s.Why)))
 		}
 		shown.Steps = append(shown.Steps, q.showStep(&s))
 	}

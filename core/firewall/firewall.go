@@ -141,7 +141,7 @@ func Able[A any](kind sdk.ScopeKind) func(sdk.Firewall) (A, error) {
 			return as, host.Lacking("firewall backend", sdk.AbilityName[A]())
 		}
 		if as, ok = sdk.AsAt[A](fw, kind); !ok {
-			return as, problem.New(problem.CodeUnsupportedAtScope, "the host's firewall has this, but not at the scope %s", kind).
+			return as, problem.New(problem.CodeUnsupportedAtScope, "the host's firewall supports this, but not at the scope %s", kind).
 				With("scope", kind).With("ability", sdk.AbilityName[A]())
 		}
 		return as, nil

@@ -72,7 +72,7 @@ func (s *Store) DeleteGroup(ctx context.Context, on Scope, name, digest, confirm
 			return edit[sdk.Group]{}, err
 		}
 		if len(rules) > 0 {
-			return edit[sdk.Group]{}, problem.New(problem.CodeInvalidState, "the group has %d rules; delete these first", len(rules)).
+			return edit[sdk.Group]{}, problem.New(problem.CodeInvalidState, "the group has %d rules; delete them first", len(rules)).
 				With("rules", len(rules))
 		}
 		if err := s.inUse(ctx, on, sdk.GroupObject, name, confirm, 0); err != nil {

@@ -90,14 +90,14 @@ func named(err error) error {
 	case e.Kind == plugin.Conflict && slices.Contains([]string{sdk.FieldName, sdk.FieldRename, sdk.FieldCIDR}, e.Field):
 		return taken().Because(err)
 	case e.Kind == plugin.Invalid && e.Field == sdk.FieldTo:
-		return problem.InvalidField("there is no such place", "value_error", "body", "moveto").Because(err)
+		return problem.InvalidField("this position does not exist", "value_error", "body", "moveto").Because(err)
 	}
 	return err
 }
 
 // taken returns the problem of a name that exists.
 func taken() *problem.Error {
-	return problem.New(problem.CodeConflict, "there is one of that name already")
+	return problem.New(problem.CodeConflict, "this name already exists")
 }
 
 // begin reads the list and compares it with the caller's digest, unless that is
@@ -116,8 +116,8 @@ func (l *listing[R]) begin(ctx context.Context, digest string) (state[R], error)
 // conflict returns the problem digest_conflict with the present list.
 func (l *listing[R]) conflict(rows []R, digest string, cause error) error {
 	now := host.CleanOrNil(digest)
-	return problem.New(problem.CodeDigestConflict, "%s were changed by somebody else since they were read; current has what is there now, "+
-		"and nothing was done", l.things).With("current", l.show(rows, now)).With("digest", now).Because(cause)
+	return problem.New(problem.CodeDigestConflict, "%s were changed by somebody else since you read them; current has the present "+
+		"state, and nothing was done", l.things).With("current", l.show(rows, now)).With("digest", now).Because(cause)
 }
 
 // apply makes one change, once, and returns the list afterwards and the index
@@ -156,7 +156,7 @@ func (l *listing[R]) apply(ctx context.Context, was state[R], e edit[R]) (state[
 // wanted now, and before that it is unchanged.
 func (l *listing[R]) lost(err error, done, before bool, unread error) error {
 	if unread == nil && !done && !before {
-		unread = problem.New(problem.CodeConflict, "somebody else has changed them too: they are neither as before nor as wanted")
+		unread = problem.New(problem.CodeConflict, "somebody else has changed them too: they are neither as before nor as requested")
 	}
 	return change.Lost(err, l.things, done, unread)
 }

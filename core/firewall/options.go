@@ -169,7 +169,7 @@ func (p *OptionsPatch) change() (c sdk.OptionsChange, names []string, err error)
 		if text := p.Texts[name]; text != nil {
 			*c.Set.Text(name) = *text
 			if *text == "" {
-				faults = append(faults, bodyFault(name, "it is empty; null takes it away")...)
+				faults = append(faults, bodyFault(name, "must not be empty; send null to remove it")...)
 			}
 			if strings.HasPrefix(name, "policy_") && *text != "" && !slices.Contains(sdk.Policies(), *text) {
 				faults = append(faults, bodyFault(name, "must be one of "+strings.Join(sdk.Policies(), ", "))...)
@@ -180,7 +180,7 @@ func (p *OptionsPatch) change() (c sdk.OptionsChange, names []string, err error)
 	for _, name := range slices.Sorted(maps.Keys(p.Other)) {
 		if !further(name) {
 			faults = append(faults, problem.Fault{Loc: []any{"body", "other"}, Type: "value_error",
-				Msg: "names what is no further option: those that have a key of their own stand outside"})
+				Msg: "must not contain options that have a field of their own outside of other"})
 			continue
 		}
 		note(name, p.Other[name] == nil)
@@ -196,9 +196,9 @@ func (p *OptionsPatch) change() (c sdk.OptionsChange, names []string, err error)
 		switch {
 		case slices.Contains(c.Clear, name):
 		case slices.Contains(names, name):
-			faults = append(faults, bodyFault("delete", "names an option that the body sets too")...)
+			faults = append(faults, bodyFault("delete", "contains an option that the body also sets")...)
 		case !optionName.MatchString(name):
-			faults = append(faults, bodyFault("delete", "names what is no option")...)
+			faults = append(faults, bodyFault("delete", "contains an unknown option")...)
 		default:
 			note(name, true)
 		}

@@ -59,7 +59,7 @@ func (s *Store) readRules(ctx context.Context, on Scope) (rows []sdk.Rule, diges
 func checkRules(found []sdk.Rule) error {
 	for i := range found {
 		if found[i].Position != i {
-			return plugin.Errorf(plugin.Protocol, "the backend lists rule %d at place %d", found[i].Position, i)
+			return plugin.Errorf(plugin.Protocol, "the backend lists rule %d at position %d", found[i].Position, i)
 		}
 		if !slices.Contains(sdk.Directions(), found[i].Direction) {
 			return plugin.Errorf(plugin.Protocol, "rule %d has the unknown type %.40q", i, host.Clean(found[i].Direction))

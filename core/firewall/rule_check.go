@@ -67,12 +67,12 @@ func ruleFaults(kind sdk.ScopeKind, r *sdk.Rule) (faults []problem.Fault) {
 	case !slices.Contains(sdk.Directions(), r.Direction):
 		faults = append(faults, bodyFault(sdk.FieldDirection, "must be one of "+strings.Join(sdk.Directions(), ", "))...)
 	case r.Direction == sdk.DirectionGroup && kind == sdk.GroupScope:
-		faults = append(faults, bodyFault(sdk.FieldDirection, "a group cannot stand in a group")...)
+		faults = append(faults, bodyFault(sdk.FieldDirection, "a group cannot contain another group")...)
 	case r.Direction == sdk.DirectionGroup:
 		faults = append(faults, fault(sdk.CheckName(sdk.FieldAction, r.Action))...)
 	}
 	if r.Action == "" && r.Direction != sdk.DirectionGroup {
-		faults = append(faults, bodyFault(sdk.FieldAction, "it is missing")...)
+		faults = append(faults, bodyFault(sdk.FieldAction, "is required")...)
 	}
 	if r.Direction != sdk.DirectionGroup {
 		faults = append(faults, fault(sdk.CheckText(sdk.FieldAction, r.Action, sdk.MaxText))...)
@@ -95,13 +95,13 @@ func (p *RulePatch) change(kind sdk.ScopeKind) (sdk.RuleChange, error) {
 		switch {
 		case slices.Contains(c.Clear, name):
 		case name == sdk.FieldEnabled && p.Set.Enabled != nil:
-			faults = append(faults, bodyFault(name, "it is set and taken away at once")...)
+			faults = append(faults, bodyFault(name, "cannot be set and removed at the same time")...)
 		case name == sdk.FieldEnabled:
 			c.Set.Enabled = new(bool) // what is not set is off
 		case slices.Contains(clearable, name):
 			c.Clear = append(c.Clear, name)
 		default:
-			faults = append(faults, bodyFault("delete", "names what a rule cannot be without; it may name "+
+			faults = append(faults, bodyFault("delete", "contains a field that cannot be removed; allowed are "+
 				strings.Join(append(slices.Clone(clearable), sdk.FieldEnabled), ", "))...)
 		}
 	}
@@ -115,7 +115,7 @@ func (p *RulePatch) change(kind sdk.ScopeKind) (sdk.RuleChange, error) {
 	}
 	after, err := sdk.RuleChange{Set: c.Set, Clear: c.Clear}.Apply(probe)
 	if e, ok := errors.AsType[*plugin.Error](err); ok && slices.Contains(c.Clear, e.Field) {
-		faults = append(faults, bodyFault(e.Field, "it is set and taken away at once")...)
+		faults = append(faults, bodyFault(e.Field, "cannot be set and removed at the same time")...)
 	} else {
 		faults = append(faults, ruleFaults(kind, &after)...)
 	}

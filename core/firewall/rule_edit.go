@@ -25,9 +25,9 @@ type RuleChanged struct {
 
 // Notes in the answer about a changed rule.
 const (
-	noteOff     = "The rule is switched off: a rule holds only once enable is 1."
-	noteElse    = "The list was changed by somebody else since, or could not be read afterwards: read it again."
-	noteNoOrder = "The rules of this firewall have no order: pos names the rule together with the digest."
+	noteOff     = "The rule is disabled: it only takes effect when enable is 1."
+	noteElse    = "Somebody else has changed the list since, or it could not be read afterwards: read it again."
+	noteNoOrder = "The rules of this firewall have no order: pos identifies the rule only together with the digest."
 )
 
 // rules returns the listing of a scope's rules.
@@ -133,7 +133,8 @@ func (s *Store) CreateRule(ctx context.Context, on Scope, rule sdk.Rule, place *
 		return RuleChanged{}, err
 	}
 	if place != nil && (*place < 0 || *place > len(was.rows)) {
-		return RuleChanged{}, problem.InvalidField(fmt.Sprintf("must be at most %d: so many rules there are", len(was.rows)), "less_than_equal",
+		return RuleChanged{}, problem.InvalidField(fmt.Sprintf("must be at most %d, the number of rules",
+			len(was.rows)), "less_than_equal",
 			"body", "pos")
 	}
 	rule.Position = 0
@@ -253,7 +254,7 @@ func (c *creation) inserted(now []sdk.Rule, rule sdk.Rule) int {
 // rule.
 func (c *creation) step(ctx context.Context, was state[sdk.Rule], at int, name string, to int, on bool) (state[sdk.Rule], int, error) {
 	if !was.known || at < 0 {
-		err := problem.New(problem.CodeDigestConflict, "the rules were changed by somebody else meanwhile")
+		err := problem.New(problem.CodeDigestConflict, "somebody else has changed the rules in the meantime")
 		return was, at, c.partial(ctx, err, name)
 	}
 	e := edit[sdk.Rule]{before: at, at: to, want: moved(was.rows, at, to)}
@@ -287,14 +288,14 @@ func (c *creation) partial(ctx context.Context, err error, failed string) error 
 		told = *problem.New(problem.CodeHypervisorError, "%s", told.Detail).With("reason", plugin.ReasonRefused)
 	}
 	out := RuleChanged{Rule: showRule(&c.want, nil)}
-	where := "a place that is not known"
+	where := "an unknown position"
 	if rows, digest, unread := c.l.read(ctx); unread == nil {
 		if at := c.own(rows); at >= 0 {
 			out = changedRule(state[sdk.Rule]{rows: rows, digest: digest, known: true}, at, c.want)
 			where = fmt.Sprintf("place %d", at)
 		}
 	}
-	told.Detail = fmt.Sprintf("the rule was made and stands at %s, but this step failed: %s: %s", where, failed, told.Detail)
+	told.Detail = fmt.Sprintf("the rule was created at %s, but this step failed: %s: %s", where, failed, told.Detail)
 	return (&told).With("done", c.done).With("failed", failed).With("pos", out.Position).With("digest", out.Digest).With("rule", out.Rule).
 		Because(err)
 }
@@ -366,7 +367,8 @@ func (s *Store) MoveRule(ctx context.Context, on Scope, from, to int, digest str
 	}
 	return s.editRule(ctx, on, from, digest, func(was []sdk.Rule) (edit[sdk.Rule], error) {
 		if to < 0 || to >= len(was) {
-			return edit[sdk.Rule]{}, problem.InvalidField(fmt.Sprintf("must be at most %d: the last place", len(was)-1), "less_than_equal",
+			return edit[sdk.Rule]{}, problem.InvalidField(fmt.Sprintf("must be at most %d, the last position",
+				len(was)-1), "less_than_equal",
 				"body", "moveto")
 		}
 		audit.Describe(ctx, func(e *audit.Entry) { e.Detail("to", to) })
@@ -387,7 +389,8 @@ func (s *Store) editRule(ctx context.Context, on Scope, place int, digest string
 	var before, after *sdk.Rule
 	now, at, err := one(ctx, s, on, l, digest, func(was []sdk.Rule) (edit[sdk.Rule], error) {
 		if place < 0 || place >= len(was) {
-			return edit[sdk.Rule]{}, problem.New(problem.CodeNotFound, "there is no rule at %d: there are %d rules", place, len(was))
+			return edit[sdk.Rule]{}, problem.New(problem.CodeNotFound, "there is no rule at position %d: there are %d rules",
+				place, len(was))
 		}
 		e, err := decide(was)
 		before, after = row(was, e.before), row(e.want, e.at)

@@ -187,7 +187,7 @@ func TestRulesOfBackendsThatFail(t *testing.T) {
 		"out of order":              {answers(sdk.Rule{Position: 7, Direction: "in"}), cluster1, problem.CodeHypervisorError, "rule 7"},
 		"of an unknown type":        {answers(sdk.Rule{Direction: "sideways\x00"}), cluster1, problem.CodeHypervisorError, "sideways"},
 		"bare": {func() { b.bare = true }, cluster1, problem.CodeUnsupported,
-			"firewall backend cannot do this: it lacks the ability rules"},
+			"firewall backend does not support this: it lacks the ability rules"},
 		"not to open":   {func() { b.refuse = plugin.Errorf(plugin.Unsupported, "no") }, cluster1, problem.CodeUnsupported, "no"},
 		"asked of none": {func() { b.refuse = plugin.ErrGone }, firewall.OfGuest(vm), problem.CodePluginUnavailable, ""},
 	} {

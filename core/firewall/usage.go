@@ -56,15 +56,15 @@ func (s *Store) inUse(ctx context.Context, on Scope, kind sdk.ObjectKind, name, 
 	}
 	var why []string
 	if n := len(usage.Places); n > 0 {
-		why = append(why, fmt.Sprintf("it is named at %d places, which would be left without it", n))
+		why = append(why, fmt.Sprintf("it is used in %d places, which would lose it", n))
 	}
 	if members > 0 {
-		why = append(why, fmt.Sprintf("it has %d members, which would go with it", members))
+		why = append(why, fmt.Sprintf("it has %d members, which would be deleted with it", members))
 	}
 	if usage.Incomplete != "" {
-		why = append(why, "not every place could be looked at: "+host.Clean(usage.Incomplete))
+		why = append(why, "not every place could be checked: "+host.Clean(usage.Incomplete))
 	}
-	return problem.Confirm(problem.CodeInUse, name, "%s; send its name as confirm to go on", strings.Join(why, "; ")).
+	return problem.Confirm(problem.CodeInUse, name, "%s; to proceed, send its name as confirm", strings.Join(why, "; ")).
 		With("places", places).With("others", others).With("members", members).With("incomplete", host.CleanOrNil(usage.Incomplete))
 }
 

@@ -23,9 +23,8 @@ func (a *act) absent(ctx context.Context, s step, sent time.Time, reaches bool) 
 		return err
 	}
 	if now != a.progress.TokenID {
-		return job.Undetermined("a request was sent and its answer was lost: the host's %s token was changed meanwhile, and the new "+
-			"one may "+
-			"not see the old one's tasks", s.needs)
+		return job.Undetermined("a request was sent but its answer was lost; the host's %s token has changed since then, and the new "+
+			"token may not see the tasks of the old one", s.needs)
 	}
 	// The list is complete for the time of the request, so the request never
 	// arrived and may be repeated.
@@ -35,7 +34,7 @@ func (a *act) absent(ctx context.Context, s step, sent time.Time, reaches bool) 
 	guest, state, err := a.read(ctx, s)
 	switch {
 	case sdk.KindOf(err) == sdk.NotFound:
-		return unlisted("the guest is not where the request was sent to")
+		return unlisted("the guest is not where the request was sent")
 	case err != nil:
 		return err
 	// The state that this step would end was entered after the request, so the
@@ -52,9 +51,8 @@ func (a *act) absent(ctx context.Context, s step, sent time.Time, reaches bool) 
 // carried out. The argument says what was seen instead, so that people can find
 // out.
 func unlisted(seen string) error {
-	return job.Undetermined("a request was sent and its answer was lost; the hypervisor's task list does not reach back to it, so "+
-		"that it "+
-		"is not known whether it was carried out, and it was not sent again; look at the guest before you ask for it once more: %s", seen)
+	return job.Undetermined("a request was sent but its answer was lost; the hypervisor's task list does not reach back that far, so "+
+		"it is unknown whether the request was carried out; it was not sent again; check the guest before you request it again: %s", seen)
 }
 
 // seen describes the state of the guest and since when it has been running, in
@@ -64,7 +62,7 @@ func seen(guest hypervisor.Guest) string {
 	if guest.Status != hypervisor.GuestRunning || started.IsZero() {
 		return "it is " + guest.Status
 	}
-	return fmt.Sprintf("it is running since %s", started.UTC().Format("2006-01-02 15:04:05 UTC"))
+	return fmt.Sprintf("it has been running since %s", started.UTC().Format("2006-01-02 15:04:05 UTC"))
 }
 
 // since returns the time at which a guest was started, by the hypervisor's

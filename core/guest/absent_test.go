@@ -55,7 +55,7 @@ func TestLostAnswerOfEachAction(t *testing.T) {
 					if n := b.tasks(t, ref); n != tasks {
 						t.Errorf("%d tasks, want %d\n%s", n, tasks, transcript)
 					}
-					for _, text := range []string{"does not reach back to it", "it is running since"} {
+					for _, text := range []string{"does not reach back that far", "it has been running since"} {
 						if want == job.Unknown && !strings.Contains(j.Error, text) {
 							t.Errorf("error %q, want %q in it", j.Error, text)
 						}
@@ -135,7 +135,7 @@ func TestLostStopOfAGuestThatWasStartedSince(t *testing.T) {
 		want := map[bool]job.Status{false: job.Succeeded, true: job.Unknown}[b.Forgets]
 		j, transcript := b.ended(t, b.enqueue(t, p, hypervisor.Stop), want)
 		if got := fmt.Sprint(b.words(t, ref)); got != "[stop start]" || requests.Load() != 1 || b.Forgets &&
-			!strings.Contains(j.Error, "it is running since") {
+			!strings.Contains(j.Error, "it has been running since") {
 			t.Errorf("the tasks %s, %d requests, error %q\n%s", got, requests.Load(), j.Error, transcript)
 		}
 	})
@@ -153,7 +153,7 @@ func TestCanceledWithALostAnswer(t *testing.T) {
 		ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
 		want := map[bool]job.Status{false: job.Canceled, true: job.Unknown}[b.Forgets]
 		j, transcript := b.ended(t, b.enqueue(t, p, hypervisor.Stop), want)
-		text := map[bool]string{false: "canceled; the request had not reached", true: "canceled after a request was sent; "}[b.Forgets]
+		text := map[bool]string{false: "canceled; the request did not reach", true: "canceled after a request was sent; "}[b.Forgets]
 		if b.tasks(t, ref) != 0 || sent.Load() != 1 || !strings.Contains(transcript+j.Error, text) {
 			t.Errorf("%d tasks, %d requests, error %q\n%s", b.tasks(t, ref), sent.Load(), j.Error, transcript)
 		}
@@ -174,7 +174,7 @@ func TestLostAnswerOfAGuestThatMovedSince(t *testing.T) {
 		want := map[bool]job.Status{false: job.Succeeded, true: job.Unknown}[b.Forgets]
 		j, transcript := b.ended(t, b.enqueue(t, p, hypervisor.Restart), want)
 		if got := fmt.Sprint(b.words(t, ref)); got != "[restart]" || requests.Load() != 1 || b.Forgets &&
-			!strings.Contains(j.Error, "not where the request was sent to") {
+			!strings.Contains(j.Error, "not where the request was sent") {
 			t.Errorf("the tasks %s, %d requests, error %q\n%s", got, requests.Load(), j.Error, transcript)
 		}
 	})

@@ -29,7 +29,7 @@ func (w *Worker) sync(ctx context.Context, run *job.Run, hostID int64) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), syncLimit)
 	defer cancel()
 	if err := w.Sync(ctx, hostID); err != nil {
-		run.Note("the host could not be polled (%s); the next poll shows what has changed", job.Explain(err))
+		run.Note("the host could not be polled (%s); the next poll will show the changes", job.Explain(err))
 	}
 }
 
@@ -46,7 +46,7 @@ func (w *Worker) appear(ctx context.Context, run *job.Run, hostID int64, made hy
 		err = w.showListed(ctx, hostID, guest)
 	}
 	if err != nil {
-		run.Note("the new guest could not be read (%s); the next poll shows it", job.Explain(err))
+		run.Note("the new guest could not be read (%s); the next poll will show it", job.Explain(err))
 	}
 }
 

@@ -79,7 +79,7 @@ var RunBackup = Work[backupSpec]{
 			}
 			made, err := backupsSince(ctx, at, guest.GuestRef, spec.BackupSpec, sent)
 			if err == nil && len(made) > 0 {
-				s.Made = fmt.Sprintf("there is a backup of %s", made[0].TakenAt.UTC().Format("2006-01-02 15:04:05 UTC"))
+				s.Made = fmt.Sprintf("a backup of %s exists", made[0].TakenAt.UTC().Format("2006-01-02 15:04:05 UTC"))
 			}
 			return s, err
 		},
@@ -143,7 +143,7 @@ func (s *backupStorages) choose(ctx context.Context, g *Guest, wanted *string) (
 			all, err = pgx.CollectRows(rows, pgx.RowToStructByPos[backupStorage])
 		}
 		if err != nil {
-			return "", db.Problem(fmt.Errorf("reading the storages of backups: %w", err))
+			return "", db.Problem(fmt.Errorf("reading the backup storages: %w", err))
 		}
 		s.known[g.clusterID] = all
 	}
@@ -158,11 +158,11 @@ func (s *backupStorages) choose(ctx context.Context, g *Guest, wanted *string) (
 	}
 	switch {
 	case len(here) == 0 && wanted != nil:
-		return refuse("node %s has no such storage, or it holds no backups", g.Node)
+		return refuse("node %s does not have this storage, or the storage does not accept backups", g.Node)
 	case len(here) == 0:
-		return refuse("no storage of node %s is known that holds backups", g.Node)
+		return refuse("no known storage of node %s accepts backups", g.Node)
 	case len(here) > 1:
-		return refuse("node %s has %d storages that hold backups; name one", g.Node, len(here))
+		return refuse("node %s has %d storages that accept backups; specify one", g.Node, len(here))
 	case !here[0].Available:
 		return refuse("the storage %s is not available", here[0].Name)
 	}

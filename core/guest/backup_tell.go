@@ -82,20 +82,20 @@ func (on Subject) backups(ctx context.Context, p *plan.Plan, but int64) error {
 		JOIN backup_storages s ON s.id = b.storage_id WHERE b.guest_id = $1 AND b.id <> $2 ORDER BY b.taken_at DESC NULLS LAST, b.id DESC`,
 		on.Guest.ID, but)
 	if err != nil {
-		return db.Problem(fmt.Errorf("looking for the guest's backups: %w", err))
+		return db.Problem(fmt.Errorf("reading the guest's backups: %w", err))
 	}
 	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[known])
 	if err != nil {
-		return db.Problem(fmt.Errorf("looking for the guest's backups: %w", err))
+		return db.Problem(fmt.Errorf("reading the guest's backups: %w", err))
 	}
 	// A plan that destroys a guest warns if nothing is left to restore it from.
 	bad := func(b known) bool { return b.Damaged || b.Suspicion != "" }
 	switch {
 	case but != 0:
 	case len(all) == 0:
-		p.Warn("No backup of %s is known.", on.Guest.Name)
+		p.Warn("%s has no known backup.", on.Guest.Name)
 	case !slices.ContainsFunc(all, func(b known) bool { return !bad(b) }):
-		p.Warn("No good backup of %s is known.", on.Guest.Name)
+		p.Warn("%s has no known good backup.", on.Guest.Name)
 	}
 	var remain []remaining
 	for _, b := range all {

@@ -174,7 +174,7 @@ func TestBackupJobs(t *testing.T) {
 		b.start(t)
 		ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestStopped)
 		_, transcript := b.ended(t, b.backUp(t, p, ""), job.Succeeded)
-		if len(archive.Backups()) != 1 || len(listed) != 1 || !strings.Contains(transcript, "the next listing shows what has changed") {
+		if len(archive.Backups()) != 1 || len(listed) != 1 || !strings.Contains(transcript, "the next listing will show the changes") {
 			t.Errorf("%d backups, %d listings\n%s", len(archive.Backups()), len(listed), transcript)
 		}
 		saved := b.saved(archive, ref)

@@ -56,7 +56,7 @@ func (t BulkTarget) named() map[string]int64 {
 type Skipped struct {
 	Target BulkTarget `json:"target"`
 	Error  string     `json:"error" example:"guest_busy"`
-	Detail string     `json:"detail" example:"job 57 (vm.stop) is not finished yet; wait for it or cancel it"`
+	Detail string     `json:"detail" example:"job 57 (vm.stop) has not finished yet; wait for it or cancel it"`
 }
 
 // Bulk is the answer to an action on many guests.
@@ -252,7 +252,7 @@ func (b *bulk) admit(ctx context.Context, entries map[string]*Entry, kind string
 		// gets invalid_state, while others learn nothing.
 		thing, err := schedule.Require(ctx, b.actor.DB, scopeOf[kind], id, identity.Operator)
 		if err == nil {
-			err = problem.New(problem.CodeInvalidState, "the container of %s is not there", thing.Name)
+			err = problem.New(problem.CodeInvalidState, "the container of %s does not exist", thing.Name)
 		}
 		return Request{}, err
 	}
@@ -263,9 +263,9 @@ func (b *bulk) admit(ctx context.Context, entries map[string]*Entry, kind string
 	switch {
 	// Somebody without a role in the team must not learn that the guest exists.
 	case held == identity.NoRole:
-		return Request{}, problem.New(problem.CodeNotFound, "there is no such %s", kind)
+		return Request{}, problem.New(problem.CodeNotFound, "%s not found", kind)
 	case held < identity.Operator:
-		return Request{}, problem.New(problem.CodeForbidden, "this needs the role %s", identity.Operator)
+		return Request{}, problem.New(problem.CodeForbidden, "this requires the role %s", identity.Operator)
 	}
 	name := e.Name
 	if e.App != nil {

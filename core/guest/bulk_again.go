@@ -16,7 +16,7 @@ import (
 func (a *Actor) ActedOnAll(ctx context.Context, made idempotency.Made) (Bulk, error) {
 	var was kept
 	if err := json.Unmarshal(made.Kept, &was); err != nil {
-		return Bulk{}, fmt.Errorf("decoding what an answer is made of: %w", err)
+		return Bulk{}, fmt.Errorf("decoding the job's parameters: %w", err)
 	}
 	done := Bulk{Jobs: []job.View{}, Skipped: was.Skipped}
 	if len(was.Jobs) == 0 {

@@ -36,7 +36,7 @@ func (a *Actor) checkOrder(ctx context.Context, on Subject, o ConfigOrder, now h
 		return nil, err
 	}
 	if len(grown) > 0 && on.Guest.Template {
-		return nil, problem.New(problem.CodeInvalidState, "%s is a template; its disks stay as they are", on.Guest.Name)
+		return nil, problem.New(problem.CodeInvalidState, "%s is a template; its disks cannot be changed", on.Guest.Name)
 	}
 	return grown, nil
 }
@@ -63,7 +63,7 @@ func (a *Actor) roomFor(ctx context.Context, g *Guest, query hypervisor.Placemen
 func (p *place) checkConfig(g *Guest, o ConfigOrder, now hypervisor.Config) {
 	only := func(field string, given bool, kind string) {
 		if given && g.Kind != kind {
-			p.refuse(field, "value_error", "a %s has none", g.Kind)
+			p.refuse(field, "value_error", "not available for a %s", g.Kind)
 		}
 	}
 	only("sockets", o.Sockets != nil, VM)
@@ -71,7 +71,7 @@ func (p *place) checkConfig(g *Guest, o ConfigOrder, now hypervisor.Config) {
 	only("cpu_type", o.CPUType != nil, VM)
 	only("swap_mb", o.SwapMB != nil, Container)
 	if o.Name != nil && g.VMID == nil {
-		p.refuse("name", "value_error", "the hypervisor knows its guests by their names; this one keeps its own")
+		p.refuse("name", "value_error", "this hypervisor identifies guests by name; the name cannot be changed")
 	} else if o.Name != nil {
 		p.checkName(*o.Name)
 	}
@@ -88,7 +88,7 @@ func (p *place) checkConfig(g *Guest, o ConfigOrder, now hypervisor.Config) {
 		memory = o.MemoryMB
 	}
 	if o.BalloonMB != nil && memory != nil && *o.BalloonMB > *memory {
-		p.refuse("balloon_mb", "less_than_equal", "must be at most the memory")
+		p.refuse("balloon_mb", "less_than_equal", "must not exceed the memory")
 	}
 }
 
@@ -103,16 +103,17 @@ func (p *place) checkDisks(o ConfigOrder, now hypervisor.Config) (grown []string
 		i := slices.IndexFunc(now.Disks, func(d hypervisor.Disk) bool { return d.Key == key })
 		switch {
 		case i < 0:
-			p.faults = append(p.faults, problem.Fault{Loc: []any{"body", "disks", key}, Msg: "the guest has no such disk", Type: "value_error"})
+			p.faults = append(p.faults, problem.Fault{Loc: []any{"body", "disks", key}, Msg: "the guest does not have this disk",
+				Type: "value_error"})
 			continue
 		case now.Disks[i].Removable || now.Disks[i].Local || now.Disks[i].Unused || now.Disks[i].Pending || now.Disks[i].SizeGB == nil:
-			refuse("value_error", "this one has no size that can be changed")
+			refuse("value_error", "the size of this disk cannot be changed")
 			continue
 		}
 		is := *now.Disks[i].SizeGB
 		switch {
 		case size < is:
-			refuse("greater_than_equal", "disks grow only; it has "+formatInt(is)+" GiB")
+			refuse("greater_than_equal", "disks can only grow; the current size is "+formatInt(is)+" GiB")
 		case size == is:
 		case p.Limits.DiskGB > 0 && size > p.Limits.DiskGB:
 			refuse("less_than_equal", "must be at most "+formatInt(p.Limits.DiskGB))
@@ -123,7 +124,7 @@ func (p *place) checkDisks(o ConfigOrder, now hypervisor.Config) (grown []string
 			// is compared with its free space. A thin storage accepts more than
 			// is free.
 			if s != nil && !s.Thin && s.Free != nil && *s.Free < needed[s.Name] {
-				refuse("value_error", "its storage has room for "+formatInt(*s.Free>>30)+" GiB more")
+				refuse("value_error", "the storage has free space for only "+formatInt(*s.Free>>30)+" GiB more")
 			}
 			grown = append(grown, key)
 		}

@@ -44,7 +44,7 @@ type made struct {
 func (a *Actor) MadeAgain(ctx context.Context, again idempotency.Made, isSelf bool) (Made, error) {
 	var was made
 	if err := json.Unmarshal(again.Kept, &was); err != nil {
-		return Made{}, fmt.Errorf("decoding what an answer is made of: %w", err)
+		return Made{}, fmt.Errorf("decoding the job's parameters: %w", err)
 	}
 	started, err := a.Started(ctx, again.JobID, isSelf)
 	return Made{Started: started, VMID: was.VMID, GuestRef: was.GuestRef}, err
@@ -65,7 +65,7 @@ func (s cloneSpec) copied(of hypervisor.GuestRef) hypervisor.GuestRef {
 
 // taken says that another guest has the ID of the copy. It is also recognised
 // as the beginning of a failure; see act.idTaken.
-func (s cloneSpec) taken() string { return fmt.Sprintf("there is a guest %s", s.ID) }
+func (s cloneSpec) taken() string { return fmt.Sprintf("guest %s exists", s.ID) }
 
 // clone is the work that copies a guest. The hypervisor's task belongs to the
 // guest that is copied.
@@ -81,7 +81,7 @@ var clone = Work[cloneSpec]{
 		}(spec.Order)
 	},
 	Plan: func(_ context.Context, on Subject, spec cloneSpec, p *plan.Plan) error {
-		p.Add(plan.KindGuest, spec.Name, "%s is copied to %s.", on.Guest.Name, spec.Name)
+		p.Add(plan.KindGuest, spec.Name, "%s is cloned to %s.", on.Guest.Name, spec.Name)
 		if spec.Full {
 			p.AddSized(plan.KindDisk, "", on.Guest.DiskTotalBytes, "Its disks are copied.")
 		}
@@ -97,7 +97,7 @@ var clone = Work[cloneSpec]{
 			return problem.New(problem.CodeLinkedCloneNeedsTemplate, "cannot create a linked clone of %s: it is not a template; "+
 				"request a full clone, or convert it to a template first", g.Name)
 		case spec.Full && g.Kind == string(hypervisor.Container) && (g.Status == hypervisor.GuestRunning || g.Status == hypervisor.GuestPaused):
-			return problem.New(problem.CodeGuestRunning, "cannot copy %s: it is a %s container; stop it first", g.Name, g.Status)
+			return problem.New(problem.CodeGuestRunning, "cannot clone %s: the container is %s; stop it first", g.Name, g.Status)
 		}
 		// A missing privilege is better reported now than as a failed job.
 		return permitted(ctx, on.hosts, g.HostID, endpoint.Lifecycle, func(ctx context.Context, at hypervisor.CreationChecker) error {
@@ -106,7 +106,7 @@ var clone = Work[cloneSpec]{
 	},
 	Steps: []Step[cloneSpec]{{
 		Name: "clone", Does: hypervisor.OperationClone,
-		Says: func(spec cloneSpec) string { return fmt.Sprintf("making the copy %s (%s)", spec.Name, spec.ID) },
+		Says: func(spec cloneSpec) string { return fmt.Sprintf("creating the clone %s (%s)", spec.Name, spec.ID) },
 		Send: Using(func(c hypervisor.Cloner, ctx context.Context, ref hypervisor.GuestRef, spec cloneSpec) (string, error) {
 			return c.Clone(ctx, ref, spec.CloneSpec)
 		}),
@@ -122,7 +122,7 @@ var clone = Work[cloneSpec]{
 			}
 			s.Blocked = spec.taken()
 			if there.Name == spec.Name {
-				s.Made = fmt.Sprintf("there is the guest %s named %s", spec.ID, spec.Name)
+				s.Made = fmt.Sprintf("guest %s named %s exists", spec.ID, spec.Name)
 			}
 			return s, nil
 		},
@@ -213,7 +213,7 @@ func Clone(ctx context.Context, a *Actor, r Request, order CloneOrder) (Made, er
 func (a *Actor) checkCopy(ctx context.Context, p *place, r Request, order CloneOrder) error {
 	g := r.Guest
 	if order.Storage != nil && !order.Full {
-		p.refuse("storage", "value_error", "a linked copy is where its template is")
+		p.refuse("storage", "value_error", "a linked clone must be on the storage of its template")
 	}
 	config, err := a.Subject(g).readConfig(ctx)
 	if err != nil && !unsupported(err) {
@@ -226,8 +226,8 @@ func (a *Actor) checkCopy(ctx context.Context, p *place, r Request, order CloneO
 		}
 	}
 	if len(local) > 0 {
-		return problem.New(problem.CodeInvalidState, "cannot copy %s: the hypervisor does not copy directories and devices of the node; remove "+
-			"%s first", g.Name, naming(local))
+		return problem.New(problem.CodeInvalidState, "cannot clone %s: the hypervisor does not clone directories and devices of the "+
+			"node; remove %s first", g.Name, naming(local))
 	}
 	if !order.Full {
 		return nil
@@ -248,7 +248,8 @@ func (a *Actor) checkCopy(ctx context.Context, p *place, r Request, order CloneO
 		return nil
 	}
 	for _, s := range p.Storages {
-		p.checkRoom(s, needed[s.Name], "storage", "the storage %s has room for %d GiB and the copy needs %d GiB; give another one", s.Name,
+		p.checkRoom(s, needed[s.Name], "storage", "the storage %s has %d GiB free, but the clone needs %d GiB; choose another storage",
+			s.Name,
 			free(s)>>30, gibibytes(needed[s.Name]))
 	}
 	return nil

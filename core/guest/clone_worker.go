@@ -70,11 +70,11 @@ func (a *act) nextCopy(ctx context.Context, spec cloneSpec) error {
 	}
 	switch {
 	case err != nil:
-		return job.Fail("%s was taken by another guest, and no other id could be asked for: %s", spec.ID, job.Explain(err))
+		return job.Fail("%s was taken by another guest, and no other ID could be requested: %s", spec.ID, job.Explain(err))
 	case id == "" || id == spec.ID || c.Tries > maxIDs:
-		return job.Fail("%s was taken by another guest; no copy was made", spec.ID)
+		return job.Fail("%s was taken by another guest; no clone was created", spec.ID)
 	}
-	a.run.Note("%s was taken by another guest; the copy becomes %s", spec.ID, id)
+	a.run.Note("%s was taken by another guest; the clone gets the ID %s", spec.ID, id)
 	a.progress.Copy = &c
 	return a.run.SaveProgress(ctx, a.progress)
 }

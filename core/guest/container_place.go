@@ -56,21 +56,22 @@ func PlaceContainer(ctx context.Context, a *Actor, order ContainerOrder) (*Conta
 	bytes := order.DiskGB << 30
 	disks := func(s hypervisor.PlacementStorage) bool { return s.Containers }
 	c.Storage = p.chooseStorage("storage", order.Storage, order.Usual.Storage, bytes, disks,
-		"no storage of the node that can be seen holds disks of containers and has the room")
+		"no visible storage of the node accepts container disks and has enough free space")
 	if order.Storage != nil {
 		p.checkStorage("storage", c.Storage, hypervisor.Container, bytes)
 	}
 	templates := func(s hypervisor.PlacementStorage) bool { return s.Templates }
 	c.TemplateStorage = p.chooseStorage("template_storage", order.TemplateStorage, order.Usual.Storage, 0, templates,
-		"no storage of the node that can be seen holds templates")
+		"no visible storage of the node holds templates")
 	if order.TemplateStorage != nil && !slices.ContainsFunc(p.Storages, func(s hypervisor.PlacementStorage) bool {
 		return s.Name == c.TemplateStorage && s.Available && templates(s)
 	}) {
-		p.refuse("template_storage", "value_error", "the node has no such storage, or it holds no templates, or is not available")
+		p.refuse("template_storage", "value_error", "the node does not have this storage, or the storage holds no templates or is "+
+			"unavailable")
 	}
 	switch {
 	case order.Bridge != nil && !slices.Contains(p.Bridges, *order.Bridge):
-		p.refuse("bridge", "value_error", "the node has no such bridge, or the monitoring token does not see it")
+		p.refuse("bridge", "value_error", "the node does not have this bridge, or the monitoring token cannot see it")
 	case order.Bridge != nil:
 		c.Bridge = *order.Bridge
 	case order.Usual.Bridge != "" && slices.Contains(p.Bridges, order.Usual.Bridge):
@@ -78,7 +79,7 @@ func PlaceContainer(ctx context.Context, a *Actor, order ContainerOrder) (*Conta
 	case len(p.Bridges) > 0:
 		c.Bridge = p.Bridges[0]
 	default:
-		p.refuse("bridge", "value_error", "the node has no bridge that can be seen")
+		p.refuse("bridge", "value_error", "the node has no visible bridge")
 	}
 	return c, p.err()
 }

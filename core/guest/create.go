@@ -88,7 +88,7 @@ func Create(ctx context.Context, a *Actor, teamID int64, order VMOrder) (Made, e
 	// request is lost, the job recognises its VM by the mark.
 	var mark string
 	if err := a.DB.Pool.QueryRow(ctx, "SELECT gen_random_uuid()::text").Scan(&mark); err != nil {
-		return Made{}, db.Problem(fmt.Errorf("making a mark for a VM: %w", err))
+		return Made{}, db.Problem(fmt.Errorf("generating a marker for a VM: %w", err))
 	}
 	spec := hypervisor.VMSpec{
 		ID: p.ID, Node: node, Name: order.Name, Cores: order.Cores, MemoryMB: order.MemoryMB, DiskGB: order.DiskGB, Storage: order.Storage,
@@ -153,10 +153,10 @@ func (p *place) checkVM(o VMOrder) {
 	case o.NoNIC && o.VLANTag != nil:
 		p.refuse("vlan_tag", "value_error", "a VM without a NIC cannot have a VLAN tag")
 	case !o.NoNIC && !slices.Contains(p.Bridges, o.Bridge):
-		p.refuse("bridge", "value_error", "the node has no such bridge, or the monitoring token does not see it")
+		p.refuse("bridge", "value_error", "the node does not have this bridge, or the monitoring token cannot see it")
 	}
 	if o.ISO != nil && !p.ImageFound {
-		p.refuse("iso", "value_error", "there is no such installation image on the node")
+		p.refuse("iso", "value_error", "this installation image does not exist on the node")
 	}
 	if !slices.Contains(p.OSTypes, o.OSType) {
 		p.refuse("ostype", "value_error", "must be one of %s", strings.Join(p.OSTypes, ", "))

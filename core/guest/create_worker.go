@@ -25,7 +25,7 @@ func (w *Worker) create(ctx context.Context, run *job.Run) error {
 	spec := params.Spec
 	c := &making{Worker: w, run: run, progress: makingProgress{ID: spec.ID}, hostID: params.HostID, kind: hypervisor.VM, node: spec.Node,
 		name: spec.Name, noun: "VM", wanted: params.Wanted, needs: endpoint.Lifecycle, step: "create", does: hypervisor.OperationCreate,
-		says: "making the VM " + spec.Name}
+		says: "creating the VM " + spec.Name}
 	// After a restart of the service the warnings are already in the
 	// transcript.
 	if !run.Begun(c.present()) {
@@ -73,7 +73,7 @@ func (c *making) retarget(ctx context.Context) error {
 		WHERE j.id = $1 AND h.id = $2 AND g.kind = 'vm' AND g.ref = $3 RETURNING g.id`, c.run.Job().ID, c.hostID,
 		string(c.progress.ID)).Scan(&id)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		return db.Problem(fmt.Errorf("naming the job's VM: %w", err))
+		return db.Problem(fmt.Errorf("storing the VM of the job: %w", err))
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ import (
 // clones.
 var Destroy = Work[hypervisor.DestroySpec]{
 	Kind: "delete", Guests: []hypervisor.GuestKind{hypervisor.VM}, Needs: endpoint.Lifecycle, Interrupts: true, Destroys: true,
-	Loses: "the VM and its disks are destroyed, and no backup is made before",
+	Loses: "the VM and its disks are destroyed without a backup",
 	Shows: showPurge, Plan: planDestroy,
 	Check: func(ctx context.Context, on Subject, _ hypervisor.DestroySpec) error {
 		switch on.Guest.Status {
@@ -35,7 +35,7 @@ var Destroy = Work[hypervisor.DestroySpec]{
 // of its check: protected, and volume_in_use for a template with linked clones.
 var Uninstall = Work[hypervisor.DestroySpec]{
 	Kind: "uninstall", Guests: []hypervisor.GuestKind{hypervisor.Container}, Needs: endpoint.Lifecycle, Interrupts: true, Destroys: true,
-	Loses: "the app's container and its disks are destroyed, and no backup is made before",
+	Loses: "the app's container and its disks are destroyed without a backup",
 	Plan:  planDestroy,
 	Check: func(ctx context.Context, on Subject, _ hypervisor.DestroySpec) error { return destructible(ctx, on) },
 	Steps: []Step[hypervisor.DestroySpec]{
@@ -58,7 +58,7 @@ var Uninstall = Work[hypervisor.DestroySpec]{
 	},
 	End: func(ctx context.Context, e *Ending[hypervisor.DestroySpec]) error {
 		if _, err := e.DB.Pool.Exec(ctx, "DELETE FROM apps WHERE id = $1", e.Run.Job().Target.ID); err != nil {
-			return db.Problem(fmt.Errorf("forgetting an app: %w", err))
+			return db.Problem(fmt.Errorf("deleting an app: %w", err))
 		}
 		return nil
 	},
@@ -68,7 +68,7 @@ var Uninstall = Work[hypervisor.DestroySpec]{
 // installation left behind. Problem of its check: protected.
 var Discard = Work[hypervisor.DestroySpec]{
 	Kind: "app.discard", Guests: Uninstall.Guests, Needs: Uninstall.Needs, Interrupts: true, Destroys: true,
-	Loses: "the container that the install has left and its disks are destroyed, and no backup is made before",
+	Loses: "the container left by the failed installation and its disks are destroyed without a backup",
 	Plan:  planDestroy, Check: Uninstall.Check, Steps: Uninstall.Steps,
 }
 
@@ -89,7 +89,7 @@ var destroyStep = Step[hypervisor.DestroySpec]{
 }
 
 // protectedGuest says why a guest is not destroyed.
-const protectedGuest = "the guest is protected at the hypervisor"
+const protectedGuest = "the guest has protection enabled on the hypervisor"
 
 // protected returns why the guest must not be destroyed, or an empty string. If
 // the driver cannot read configurations, it returns an empty string; the
@@ -123,7 +123,7 @@ func destructible(ctx context.Context, on Subject) error {
 func unprotected(ctx context.Context, on Subject) error {
 	config, err := on.config(ctx)
 	if err == nil && config.Protected {
-		err = problem.New(problem.CodeProtected, "%s is protected at the hypervisor; switch its option protection off first",
+		err = problem.New(problem.CodeProtected, "%s has protection enabled on the hypervisor; disable the protection option first",
 			on.Guest.Name)
 	}
 	return err
@@ -157,9 +157,9 @@ func planDestroy(ctx context.Context, on Subject, spec hypervisor.DestroySpec, p
 	g := on.Guest
 	p.Add(plan.KindGuest, g.Name, "%s is destroyed.", g.Name)
 	if spec.Purge {
-		p.Add(plan.KindGuest, g.Name, "The hypervisor's own backup jobs and its high availability forget %s as well.", g.Name)
+		p.Add(plan.KindGuest, g.Name, "%s is also removed from the hypervisor's own backup jobs and high availability.", g.Name)
 	} else {
-		p.Add(plan.KindGuest, g.Name, "What the hypervisor's own backup jobs and its high availability have of %s stays.", g.Name)
+		p.Add(plan.KindGuest, g.Name, "The entries for %s in the hypervisor's own backup jobs and high availability stay.", g.Name)
 	}
 	config, err := on.config(ctx)
 	if err != nil {
@@ -169,10 +169,10 @@ func planDestroy(ctx context.Context, on Subject, spec hypervisor.DestroySpec, p
 		switch {
 		case tellKept(p, g, d):
 		case !d.Removable:
-			p.AddSized(plan.KindDisk, d.Volume, sizeOf(d), "%s on the storage %s is destroyed with all that is on it.", diskWords(d), d.Storage)
+			p.AddSized(plan.KindDisk, d.Volume, sizeOf(d), "%s on the storage %s is destroyed with all its data.", diskWords(d), d.Storage)
 		case string(d.Owner) == g.Ref:
-			p.AddSized(plan.KindDisk, d.Volume, sizeOf(d), "The image in the drive %s on the storage %s, which the hypervisor made for %s, "+
-				"is destroyed.", d.Key, d.Storage, g.Name)
+			p.AddSized(plan.KindDisk, d.Volume, sizeOf(d), "The image in the drive %s on the storage %s, which the hypervisor created "+
+				"for %s, is destroyed.", d.Key, d.Storage, g.Name)
 		}
 	}
 	snapshots, err := Look(ctx, on, hypervisor.Snapshotter.Snapshots)
@@ -183,7 +183,7 @@ func planDestroy(ctx context.Context, on Subject, spec hypervisor.DestroySpec, p
 		return planned(p, err)
 	}
 	for _, s := range inOrder(snapshots) {
-		p.AddSince(plan.KindSnapshot, s.Name, s.TakenAt, "The snapshot %s goes with it.", s.Name)
+		p.AddSince(plan.KindSnapshot, s.Name, s.TakenAt, "The snapshot %s is destroyed.", s.Name)
 	}
 	if err := on.backups(ctx, p, 0); err != nil {
 		return err
@@ -196,7 +196,7 @@ func planDestroy(ctx context.Context, on Subject, spec hypervisor.DestroySpec, p
 func tellKept(p *plan.Plan, g *Guest, d hypervisor.Disk) bool {
 	switch {
 	case d.Local:
-		p.Warn("%s of %s is of the node itself and stays.", d.Key, g.Name)
+		p.Warn("%s of %s belongs to the node and stays.", d.Key, g.Name)
 	case !d.Kept || d.Removable:
 		return false
 	case d.Owner != "":
@@ -233,7 +233,7 @@ func (on Subject) schedules(ctx context.Context, p *plan.Plan) error {
 		return nil
 	}
 	if err := schedule.Tell(ctx, on.db, p, inSchedules(on.target)); err != nil {
-		return fmt.Errorf("planning the end of a guest: %w", err)
+		return fmt.Errorf("planning the destruction of a guest: %w", err)
 	}
 	return nil
 }

@@ -72,7 +72,7 @@ func Attached(ctx context.Context, d *db.DB, clusters []int64, node string) (all
 		err = d.Pool.QueryRow(ctx, unread, clusters, node).Scan(&unknown)
 	}
 	if err != nil {
-		return nil, 0, db.Problem(fmt.Errorf("reading what guests are attached to: %w", err))
+		return nil, 0, db.Problem(fmt.Errorf("reading the attachments of guests: %w", err))
 	}
 	return all, unknown, nil
 }
@@ -126,7 +126,7 @@ func DoubtVolume(ctx context.Context, d *db.DB, query VolumeQuery) (named, uncle
 		ORDER BY v.named DESC, g.id LIMIT $6`,
 		query.ClusterID, host.Clean(query.Volume), query.Node, query.VMs, query.Fresh, query.Limit)
 	if err != nil {
-		return nil, nil, db.Problem(fmt.Errorf("looking for the users of a volume: %w", err))
+		return nil, nil, db.Problem(fmt.Errorf("reading the users of a volume: %w", err))
 	}
 	var id int64
 	var uses bool
@@ -139,7 +139,7 @@ func DoubtVolume(ctx context.Context, d *db.DB, query VolumeQuery) (named, uncle
 		return nil
 	})
 	if err != nil {
-		return nil, nil, db.Problem(fmt.Errorf("looking for the users of a volume: %w", err))
+		return nil, nil, db.Problem(fmt.Errorf("reading the users of a volume: %w", err))
 	}
 	return named, unclear, nil
 }
@@ -185,7 +185,7 @@ func keepDetail(ctx context.Context, d *db.DB, guestID int64, asOf time.Time, c 
 		return volumes.replace(ctx, tx, guestID, asOf)
 	})
 	if err != nil {
-		return db.Problem(fmt.Errorf("keeping a guest's configuration: %w", err))
+		return db.Problem(fmt.Errorf("storing a guest's configuration: %w", err))
 	}
 	return nil
 }
@@ -209,7 +209,7 @@ func keepNICs(ctx context.Context, d *db.DB, guestID int64, list []hypervisor.NI
 		return nics.replace(ctx, tx, guestID)
 	})
 	if err != nil {
-		return db.Problem(fmt.Errorf("keeping a guest's NICs: %w", err))
+		return db.Problem(fmt.Errorf("storing a guest's NICs: %w", err))
 	}
 	return nil
 }
@@ -302,7 +302,7 @@ func (c *nicColumns) replace(ctx context.Context, tx *db.Tx, guestID int64) erro
 func detailStale(ctx context.Context, d *db.DB, guestID int64) error {
 	if _, err := d.Pool.Exec(ctx, `INSERT INTO guest_details (guest_id, stale_at) SELECT id, now() FROM guests WHERE id = $1 FOR KEY SHARE
 		ON CONFLICT (guest_id) DO UPDATE SET stale_at = EXCLUDED.stale_at`, guestID); err != nil {
-		return db.Problem(fmt.Errorf("noting that a guest has changed: %w", err))
+		return db.Problem(fmt.Errorf("recording that a guest has changed: %w", err))
 	}
 	return nil
 }

@@ -92,7 +92,7 @@ func (r *DetailReader) Run(ctx context.Context) {
 		r.Heartbeat.Beat(detailLimit + 10*detailTick)
 		if r.Unable == nil || !r.Unable() {
 			if err := r.Turn(ctx); err != nil && ctx.Err() == nil {
-				r.log().Warn("the configurations of guests could not be read; that is tried again", "error", err)
+				r.log().Warn("could not read the configurations of guests; trying again", "error", err)
 			}
 		}
 		select {
@@ -139,11 +139,11 @@ func (r *DetailReader) Turn(ctx context.Context) error {
 		ORDER BY next_detail_at LIMIT $3 FOR UPDATE SKIP LOCKED) RETURNING id`,
 		r.now(), pause, detailsAtOnce, detailTick)
 	if err != nil {
-		return fmt.Errorf("looking for clusters whose guests are to be read: %w", err)
+		return fmt.Errorf("reading the clusters whose guests are due: %w", err)
 	}
 	clusters, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 	if err != nil {
-		return fmt.Errorf("looking for clusters whose guests are to be read: %w", err)
+		return fmt.Errorf("reading the clusters whose guests are due: %w", err)
 	}
 	tasks, err := (&task.Store{DB: r.DB}).Due(ctx, clusters, r.now())
 	if err != nil {
@@ -177,7 +177,7 @@ func (r *DetailReader) Turn(ctx context.Context) error {
 func (r *DetailReader) readTasks(ctx context.Context, clusterID, hostID int64) error {
 	hostErr, err := (&task.Store{DB: r.DB}).Read(ctx, r.Hosts, hostID, clusterID)
 	if hostErr != nil && ctx.Err() == nil {
-		r.log().Debug("a host does not tell its tasks", "host", hostID, "error", hostErr)
+		r.log().Debug("a host does not report its tasks", "host", hostID, "error", hostErr)
 	}
 	return err
 }
@@ -241,7 +241,7 @@ func (r *DetailReader) readOne(ctx context.Context, clusterID int64, g *picked, 
 	case problem.CodeOf(plugin.Problem(err)) == problem.CodeUnsupported:
 		return false, r.rest(ctx, clusterID, detailUnable)
 	}
-	r.log().Debug("a guest's configuration could not be read", "guest", g.ID, "error", err)
+	r.log().Debug("could not read a guest's configuration", "guest", g.ID, "error", err)
 	// These errors concern this guest only, so others of the cluster may be
 	// read. All other errors concern the host.
 	switch sdk.KindOf(err) {
@@ -256,7 +256,7 @@ func (r *DetailReader) rest(ctx context.Context, clusterID int64, d time.Duratio
 	_, err := r.DB.Pool.Exec(ctx, "UPDATE clusters SET next_detail_at = greatest(next_detail_at, COALESCE($3, now()) + $2) WHERE id = $1",
 		clusterID, d, r.now())
 	if err != nil {
-		return fmt.Errorf("letting a cluster rest: %w", err)
+		return fmt.Errorf("pausing the reads of a cluster: %w", err)
 	}
 	return nil
 }
@@ -295,7 +295,7 @@ func (r *DetailReader) pick(ctx context.Context, clusters []int64) (map[int64]*p
 	}
 	rows, err := r.DB.Pool.Query(ctx, pickNext, clusters, r.now(), detailAge, detailAgain, r.turnsOf(clusters))
 	if err != nil {
-		return nil, fmt.Errorf("looking for the guests that are to be read next: %w", err)
+		return nil, fmt.Errorf("reading the guests that are due next: %w", err)
 	}
 	var g picked
 	_, err = pgx.ForEachRow(rows, []any{&g.ID, &g.Kind, &g.Name, &g.VMID, &g.Ref, &g.uid, &g.HostID, &g.Node, &g.clusterID, &g.began},
@@ -305,7 +305,7 @@ func (r *DetailReader) pick(ctx context.Context, clusters []int64) (map[int64]*p
 			return nil
 		})
 	if err != nil {
-		return nil, fmt.Errorf("looking for the guests that are to be read next: %w", err)
+		return nil, fmt.Errorf("reading the guests that are due next: %w", err)
 	}
 	return next, nil
 }

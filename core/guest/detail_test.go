@@ -164,7 +164,7 @@ func TestDetailReader(t *testing.T) {
 	r.exec(t, "UPDATE hosts SET status = 'online'")
 	r.exec(t, "INSERT INTO settings (key, value) VALUES ('poll.details_per_minute', '0')")
 	if n := r.turn(t, reader); n != 0 {
-		t.Errorf("%d questions while that is switched off", n)
+		t.Errorf("%d questions while that is disabled", n)
 	}
 }
 

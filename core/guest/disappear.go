@@ -21,7 +21,7 @@ func (w *Worker) disappear(ctx context.Context, guestID int64) error {
 			`DELETE FROM guests WHERE id = $1`,
 		} {
 			if _, err := tx.Pgx.Exec(ctx, statement, guestID); err != nil {
-				return fmt.Errorf("taking a destroyed guest out of the lists: %w", err)
+				return fmt.Errorf("removing a destroyed guest from the lists: %w", err)
 			}
 		}
 		return nil
@@ -34,7 +34,7 @@ func (w *Worker) anew(ctx context.Context, hostID int64, made hypervisor.GuestRe
 	_, err := w.DB.Pool.Exec(context.WithoutCancel(ctx), `DELETE FROM destroyed_guests
 		WHERE cluster_id = (SELECT cluster_id FROM hosts WHERE id = $1) AND identity = $2`, hostID, string(made.Kind)+":"+string(made.ID))
 	if err != nil {
-		return db.Problem(fmt.Errorf("forgetting a destroyed guest: %w", err))
+		return db.Problem(fmt.Errorf("deleting a destroyed guest: %w", err))
 	}
 	return nil
 }

@@ -45,6 +45,6 @@ func (w *Worker) relist(ctx context.Context, run *job.Run, hostID int64, storage
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), relistLimit)
 	defer cancel()
 	if err := w.List(ctx, hostID, storage, node); err != nil {
-		run.Note("the backups on %s could not be listed (%s); the next listing shows what has changed", storage, job.Explain(err))
+		run.Note("the backups on %s could not be listed (%s); the next listing will show the changes", storage, job.Explain(err))
 	}
 }

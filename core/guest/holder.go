@@ -29,7 +29,7 @@ func (a *act) blame(ctx context.Context, s step, err error) error {
 		return host.Tasks(ctx, hypervisor.TaskQuery{Guest: &a.ref, Limit: holders})
 	})
 	if failed != nil {
-		a.run.Note("which other task works on the guest could not be read: %s", job.Explain(failed))
+		a.run.Note("could not read which other task is working on the guest: %s", job.Explain(failed))
 		return err
 	}
 	other := a.holder(s, list.Tasks)
@@ -40,7 +40,7 @@ func (a *act) blame(ctx context.Context, s step, err error) error {
 	if by == "" {
 		by = "somebody"
 	}
-	return job.Fail("%s; at that time another task worked on the guest: %s of %s since %s (%s)",
+	return job.Fail("%s; at that time another task was working on the guest: %s by %s since %s (%s)",
 		job.Text(err), other.Type, by, other.Started.UTC().Format("15:04:05 UTC"), other.ID)
 }
 

@@ -25,10 +25,10 @@ func TestGuestRenamed(t *testing.T) {
 		polled, moved bool
 		note          string
 	}{
-		"before a poll":                {false, false, "vm vm-100 has another name now: shop"},
+		"before a poll":                {false, false, "vm vm-100 now has another name: shop"},
 		"and a poll has seen it":       {true, false, "stop of vm shop begins"},
-		"and moved, before a poll":     {false, true, "vm shop is not on node node1 but on node2"},
-		"and moved, a poll saw a part": {true, true, "vm shop is not on node node1 but on node2"},
+		"and moved, before a poll":     {false, true, "vm shop has moved from node node1 to node node2"},
+		"and moved, a poll saw a part": {true, true, "vm shop has moved from node node1 to node node2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -61,9 +61,9 @@ func TestGuestMadeAnew(t *testing.T) {
 		forget string
 		text   string
 	}{
-		"and the row knows the first":  {"SELECT $1::bigint", "the hypervisor has no vm vm-100 any more"},
-		"and the row tells no UID":     {"UPDATE guests SET uid = NULL WHERE id = $1", "is another guest than when this was asked for"},
-		"and the row is the new one's": {"UPDATE guests SET uid = 'other' WHERE id = $1", "is no longer there"},
+		"and the row knows the first":  {"SELECT $1::bigint", "the hypervisor no longer has vm vm-100"},
+		"and the row tells no UID":     {"UPDATE guests SET uid = NULL WHERE id = $1", "is not the guest for which this was requested"},
+		"and the row is the new one's": {"UPDATE guests SET uid = 'other' WHERE id = $1", "no longer exists"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -31,7 +31,7 @@ func keep(ctx context.Context, d *db.DB, run *job.Run, guestID int64, kind, name
 	_, err := d.Pool.Exec(ctx, `INSERT INTO schedule_made (schedule_id, guest_id, kind, name) SELECT s.id, g.id, $3, $4
 		FROM schedules s, guests g WHERE s.id = $1 AND g.id = $2 ON CONFLICT DO NOTHING`, *of, guestID, kind, name)
 	if err != nil {
-		return db.Problem(fmt.Errorf("entering what a schedule has made: %w", err))
+		return db.Problem(fmt.Errorf("recording what a schedule has created: %w", err))
 	}
 	return nil
 }
@@ -51,18 +51,18 @@ func (e *Ending[P]) keepBackup(ctx context.Context, spec hypervisor.BackupSpec) 
 	rows, err := e.DB.Pool.Query(ctx, `SELECT b.ref, b.notes FROM backups b JOIN backup_storages s ON s.id = b.storage_id
 		WHERE b.guest_id = $1 AND s.name = $2 AND b.taken_at >= $3`, e.Asked.GuestID, spec.Storage, e.begun.Truncate(time.Second))
 	if err != nil {
-		return db.Problem(fmt.Errorf("looking for the backup that was made: %w", err))
+		return db.Problem(fmt.Errorf("finding the new backup: %w", err))
 	}
 	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (b hypervisor.Backup, err error) {
 		err = row.Scan(&b.ID, &b.Notes)
 		return b, err
 	})
 	if err != nil {
-		return db.Problem(fmt.Errorf("looking for the backup that was made: %w", err))
+		return db.Problem(fmt.Errorf("finding the new backup: %w", err))
 	}
 	found = slices.DeleteFunc(found, func(b hypervisor.Backup) bool { return !spec.Noted(b) })
 	if len(found) != 1 || e.begun.IsZero() {
-		e.Run.Note("which backup this job has made is not known for sure, so that its schedule leaves it alone")
+		e.Run.Note("it is not certain which backup this job created, so its schedule will not delete it")
 		return nil
 	}
 	return keep(ctx, e.DB, e.Run, e.Asked.GuestID, madeBackup, found[0].ID)
@@ -72,7 +72,7 @@ func (e *Ending[P]) keepBackup(ctx context.Context, spec hypervisor.BackupSpec) 
 func unkeep(ctx context.Context, d *db.DB, guestID int64, kind, name string) error {
 	_, err := d.Pool.Exec(ctx, "DELETE FROM schedule_made WHERE guest_id = $1 AND kind = $2 AND name = $3", guestID, kind, name)
 	if err != nil {
-		return db.Problem(fmt.Errorf("forgetting what a schedule had made: %w", err))
+		return db.Problem(fmt.Errorf("deleting the record of what a schedule has created: %w", err))
 	}
 	return nil
 }

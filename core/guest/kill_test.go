@@ -204,7 +204,7 @@ func TestKilledAroundARestart(t *testing.T) {
 					want, wanted = job.Unknown, tasks
 				}
 				j, transcript := b.killed(t, when, "restart", want, func() int64 { return b.enqueue(t, p, hypervisor.Restart) })
-				if n := b.tasks(t, ref); n != wanted || b.Forgets && !strings.Contains(j.Error, "does not reach back to it") {
+				if n := b.tasks(t, ref); n != wanted || b.Forgets && !strings.Contains(j.Error, "does not reach back that far") {
 					t.Errorf("%d tasks, want %d; error %q\n%s", n, wanted, j.Error, transcript)
 				}
 			})

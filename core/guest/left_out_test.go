@@ -73,7 +73,7 @@ func TestRestoreOverAVolumeThatCameLater(t *testing.T) {
 				hypervisor.Disk{Key: "scsi2", Storage: "local", Volume: "local:foreign", Owner: "999", Kept: true})
 		})
 		j, transcript := b.ended(t, b.add(t, guest.Judged(guest.RestoreOverJob(b.hostID, p, saved), root)), job.Failed)
-		want := "the guest has the volume local:new, which it did not have when the restore was requested; nothing was done"
+		want := "the guest has the volume local:new, which did not exist when the restore was requested; nothing was done"
 		if j.Error != want || operations(b.cluster) != "" {
 			t.Errorf("the error is %q, and it did %q\n%s", j.Error, operations(b.cluster), transcript)
 		}

@@ -46,8 +46,8 @@ func livesElsewhere(g *Guest) string {
 	if !slices.Contains(g.Tags, movedTag) {
 		return ""
 	}
-	return fmt.Sprintf("%s has the tag %s: it was moved to another host, and the guest there has the same addresses; take the tag away "+
-		"where that is over", g.Name, movedTag)
+	return fmt.Sprintf("%s has the tag %s: it was moved to another host, and the guest there has the same addresses; remove the tag "+
+		"when the other guest no longer uses them", g.Name, movedTag)
 }
 
 // lifecycleState returns what the state of the guest says about an action.

@@ -302,7 +302,7 @@ func TestGuestMoved(t *testing.T) {
 		moved.Node = map[string]string{"node1": "node2", "node2": "node1"}[ref.Node]
 		b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Node = moved.Node })
 		_, transcript := b.ended(t, b.enqueue(t, p, hypervisor.Stop), job.Succeeded)
-		if b.tasks(t, moved) != 1 || !strings.Contains(transcript, "is not on node "+ref.Node+" but on "+moved.Node) {
+		if b.tasks(t, moved) != 1 || !strings.Contains(transcript, "has moved from node "+ref.Node+" to node "+moved.Node) {
 			t.Errorf("%d tasks, transcript\n%s", b.tasks(t, moved), transcript)
 		}
 	})
@@ -323,10 +323,10 @@ func TestCheckedAgainAtTheStart(t *testing.T) {
 		}, hypervisor.Stop, `is now called "database"`, true},
 		"row gone": {func(b *lifecycleFixture, _ hypervisor.GuestRef, p guest.Asked) {
 			_, _ = b.db.Pool.Exec(context.Background(), "DELETE FROM guests WHERE id = $1", p.GuestID)
-		}, hypervisor.Stop, "is no longer there", false},
+		}, hypervisor.Stop, "no longer exists", false},
 		"guest gone": {func(b *lifecycleFixture, ref hypervisor.GuestRef, _ guest.Asked) {
 			b.cluster.Remove(ref.ID)
-		}, hypervisor.Stop, "the hypervisor has no vm", false},
+		}, hypervisor.Stop, "the hypervisor no longer has vm", false},
 		"self": {func(b *lifecycleFixture, _ hypervisor.GuestRef, p guest.Asked) {
 			b.worker.Self = func(_ context.Context, id int64) (bool, error) { return id == p.GuestID, nil }
 		}, hypervisor.Stop, "the service itself runs in this guest", false},
@@ -396,8 +396,8 @@ func TestFailureBesideAnotherTask(t *testing.T) {
 			b.wrap = busy("can't lock file - got timeout")
 			b.start(t)
 			j, _ := b.ended(t, b.enqueue(t, p, hypervisor.Stop), job.Failed)
-			for _, part := range []string{"can't lock file - got timeout; at that time another task worked on the guest: " +
-				"guest_shutdown of " +
+			for _, part := range []string{"can't lock file - got timeout; at that time another task was working on the guest: " +
+				"guest_shutdown by " +
 				name + " since ", task} {
 				if !strings.Contains(j.Error, part) {
 					t.Errorf("error %q, want %q in it", j.Error, part)
@@ -466,7 +466,7 @@ func TestFailureBesideAnotherTask(t *testing.T) {
 			b.cluster.SetFault("tasks", memdriver.Fault{Err: sdk.Errorf(sdk.Denied, "no")})
 			b.start(t)
 			j, transcript := b.ended(t, b.enqueue(t, p, hypervisor.Stop), job.Failed)
-			if j.Error != "locked" || !strings.Contains(transcript, "which other task works on the guest could not be read") {
+			if j.Error != "locked" || !strings.Contains(transcript, "could not read which other task is working on the guest") {
 				t.Errorf("error %q\n%s", j.Error, transcript)
 			}
 		})
@@ -640,7 +640,7 @@ func TestLostAnswer(t *testing.T) {
 			}
 			b.start(t)
 			j, _ := b.ended(t, b.enqueue(t, p, hypervisor.Restart), job.Unknown)
-			if !strings.Contains(j.Error, "token was changed") || b.tasks(t, ref) != 0 {
+			if !strings.Contains(j.Error, "token has changed") || b.tasks(t, ref) != 0 {
 				t.Errorf("error %q, %d tasks", j.Error, b.tasks(t, ref))
 			}
 		})

@@ -82,7 +82,7 @@ func (on Subject) named(ctx context.Context, refs []string) (string, error) {
 		return "", db.Problem(fmt.Errorf("reading the linked clones of a template: %w", err))
 	}
 	if others := len(refs) - len(names); others > 0 {
-		names = append(names, plan.Counted(others, "another guest", "%d other guests"))
+		names = append(names, plan.Counted(others, "1 other guest", "%d other guests"))
 	}
 	return strings.Join(names, ", "), nil
 }

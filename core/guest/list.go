@@ -159,7 +159,7 @@ func (s *Store) one(ctx context.Context, where string, args ...any) (*Guest, err
 		return nil, db.Problem(fmt.Errorf("reading a guest: %w", err))
 	}
 	if len(all) == 0 {
-		return nil, problem.New(problem.CodeNotFound, "there is no such guest")
+		return nil, problem.New(problem.CodeNotFound, "guest not found")
 	}
 	return &all[0], s.markSelf(ctx, all)
 }

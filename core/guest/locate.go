@@ -23,7 +23,7 @@ func (a *act) locate(ctx context.Context) error {
 	// its ID for ever, so a different ID there was never requested by a job
 	// that has a UID.
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && !ref.Same(a.asked.ref()) && (ref.UID == "" || a.asked.UID != "") {
-		return job.Fail("%s %s is no longer there", a.asked.Kind, a.asked.Ref)
+		return job.Fail("%s %s no longer exists", a.asked.Kind, a.asked.Ref)
 	}
 	if err != nil {
 		return db.Problem(fmt.Errorf("reading the guest: %w", err))
@@ -47,7 +47,7 @@ func (a *act) relocate(ctx context.Context) (moved bool, err error) {
 		return false, err
 	}
 	if found.Node == "" {
-		return false, job.Fail("the hypervisor has no %s %s any more", before.Kind, before.ID)
+		return false, job.Fail("the hypervisor no longer has %s %s", before.Kind, before.ID)
 	}
 	a.ref = found
 	return elsewhere(found, before), nil

@@ -165,7 +165,8 @@ func (c *making) before(ctx context.Context) (clock time.Time, done bool, err er
 		case err != nil:
 			return time.Time{}, false, err
 		case mine:
-			c.run.Note("the %s %s is there since the request: it was carried out, although its task was not found", c.noun, c.progress.ID)
+			c.run.Note("the %s %s has appeared since the request: it was carried out, although its task was not found",
+				c.noun, c.progress.ID)
 			return time.Now(), true, nil
 		case there:
 			return time.Time{}, false, c.another()
@@ -179,10 +180,10 @@ func (c *making) before(ctx context.Context) (clock time.Time, done bool, err er
 // not create, as far as is known.
 func (c *making) another() error {
 	if c.unmarked {
-		return job.Undetermined("a request was sent and its answer was lost; there is a guest %s now, and it is not known whether the "+
-			"request has made it; look at the hypervisor before you ask for it once more", c.progress.ID)
+		return job.Undetermined("a request was sent but its answer was lost; guest %s exists now, and it is unknown whether the "+
+			"request created it; check the hypervisor before you request it again", c.progress.ID)
 	}
-	return job.Fail("%s is another guest by now; no %s was made", c.progress.ID, c.noun)
+	return job.Fail("%s is another guest now; no %s was created", c.progress.ID, c.noun)
 }
 
 // save stores the checkpoint with the current token. Tasks of another token are
@@ -215,9 +216,8 @@ func (c *making) absent(ctx context.Context, needs endpoint.Capability, reaches 
 	case there:
 		return c.another()
 	case !reaches:
-		return job.Undetermined("a request was sent and its answer was lost; the hypervisor's task list does not reach back to it, "+
-			"and there "+
-			"is no %s %s now; look at the hypervisor before you ask for it once more", c.noun, c.progress.ID)
+		return job.Undetermined("a request was sent but its answer was lost; the hypervisor's task list does not reach back that far, "+
+			"and the %s %s does not exist; check the hypervisor before you request it again", c.noun, c.progress.ID)
 	}
 	return nil
 }
@@ -233,7 +233,7 @@ func (c *making) ours(ctx context.Context, err error) (bool, error) {
 	case err != nil:
 		return false, err
 	case mine:
-		c.run.Note("the %s %s is there since an earlier request", c.noun, c.progress.ID)
+		c.run.Note("the %s %s exists: an earlier request created it", c.noun, c.progress.ID)
 	case there && c.unmarked && c.progress.Lost:
 		return false, c.another()
 	}
@@ -282,11 +282,11 @@ func (c *making) nextID(ctx context.Context) error {
 	id, err := c.freeID(ctx, c.hostID, hypervisor.PlacementQuery{Kind: c.kind, Node: c.node, Name: c.name, ID: true})
 	switch {
 	case err != nil:
-		return job.Fail("%s was taken by another guest, and no other id could be asked for: %s", c.progress.ID, job.Explain(err))
+		return job.Fail("%s was taken by another guest, and no other ID could be requested: %s", c.progress.ID, job.Explain(err))
 	case id == "" || id == c.progress.ID:
-		return job.Fail("%s was taken by another guest; no %s was made", c.progress.ID, c.noun)
+		return job.Fail("%s was taken by another guest; no %s was created", c.progress.ID, c.noun)
 	}
-	c.run.Note("%s was taken by another guest; the %s becomes %s", c.progress.ID, c.noun, id)
+	c.run.Note("%s was taken by another guest; the %s gets the ID %s", c.progress.ID, c.noun, id)
 	c.progress.ID, c.progress.Lost = id, false
 	c.progress.Tries++
 	return c.run.SaveProgress(ctx, c.progress)
@@ -295,7 +295,7 @@ func (c *making) nextID(ctx context.Context) error {
 // explain adds to a conflict that nothing was created.
 func (c *making) explain(err error) error {
 	if _, verdict := job.Verdict(err); !verdict && sdk.KindOf(err) == sdk.Conflict {
-		return job.Fail("%s; no %s was made", job.Explain(err), c.noun)
+		return job.Fail("%s; no %s was created", job.Explain(err), c.noun)
 	}
 	return err
 }
@@ -313,7 +313,7 @@ func (c *making) start(ctx context.Context) error {
 			if guest.Status == hypervisor.GuestRunning {
 				return guest.At, true, nil
 			}
-			c.run.Note("starting it")
+			c.run.Note("starting the guest")
 			return guest.At, false, c.save(ctx, endpoint.Lifecycle)
 		}, func(ctx context.Context, at hypervisor.Host) (string, error) {
 			able, err := host.Able[hypervisor.Lifecycler](at)
@@ -323,7 +323,7 @@ func (c *making) start(ctx context.Context) error {
 			return able.Act(ctx, c.ref(), hypervisor.Start)
 		}))
 	if status, verdict := job.Verdict(err); verdict && status == job.Failed {
-		return job.Fail("the %s %s was made, and could not be started: %s", c.noun, c.progress.ID, job.Text(err))
+		return job.Fail("the %s %s was created but could not be started: %s", c.noun, c.progress.ID, job.Text(err))
 	}
 	return err
 }

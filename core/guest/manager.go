@@ -18,7 +18,7 @@ const defaultStateLimit = 10 * time.Minute
 // has been told; it says nothing about the guest.
 func (a *act) await(ctx context.Context, s step) error {
 	limit := cmp.Or(a.StateLimit, defaultStateLimit)
-	a.run.Note("the hypervisor left this to its high availability manager; waiting for the guest")
+	a.run.Note("the hypervisor passed this on to its high availability manager; waiting for the guest")
 	for ends, pause := time.Now().Add(limit), 100*time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
 		guest, state, err := a.read(ctx, s)
 		if ctx.Err() != nil {
@@ -38,10 +38,12 @@ func (a *act) await(ctx context.Context, s step) error {
 			return a.show(context.WithoutCancel(ctx), a.asked.GuestID, guest)
 		case time.Now().Before(ends):
 		case err == nil:
-			return job.Undetermined("the %s was requested from the hypervisor's high availability manager; after %s the guest is still %s",
+			return job.Undetermined("the %s was requested from the hypervisor's high availability manager, but after %s the guest is "+
+				"still %s",
 				s.does, limit, guest.Status)
 		default:
-			return job.Undetermined("the %s was requested from the hypervisor's high availability manager; after %s the guest cannot be read: %s",
+			return job.Undetermined("the %s was requested from the hypervisor's high availability manager, but after %s the guest "+
+				"cannot be read: %s",
 				s.does, limit, job.Explain(err))
 		}
 		if wait(ctx, pause) != nil {

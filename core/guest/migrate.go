@@ -145,7 +145,7 @@ func Migrate(ctx context.Context, a *Actor, r Request, order MigrationOrder) (Mi
 	// A preview reports a busy guest together with everything else, instead of
 	// alone.
 	if draft.Only() && r.Guest.JobID != nil {
-		if err := draft.Refuse(problem.New(problem.CodeGuestBusy, "job %d works on %s", *r.Guest.JobID, r.Guest.Name)); err != nil {
+		if err := draft.Refuse(problem.New(problem.CodeGuestBusy, "job %d is working on %s", *r.Guest.JobID, r.Guest.Name)); err != nil {
 			return Migrating{}, err
 		}
 	}
@@ -185,7 +185,7 @@ func refuseMigration(draft *plan.Draft, r Request, p Preflight) error {
 		return nil
 	}
 	if !draft.Only() {
-		return problem.New(problem.CodeMigrationBlocked, "%s cannot be migrated: %s", r.Guest.Name, sentences(p.Blockers)).
+		return problem.New(problem.CodeMigrationBlocked, "cannot migrate %s: %s", r.Guest.Name, sentences(p.Blockers)).
 			With("blockers", p.Blockers)
 	}
 	for _, f := range p.Blockers {
@@ -203,10 +203,10 @@ func migrationConfirmation(r Request, p Preflight, given bool) plan.Confirmation
 	switch {
 	case r.Guest.IsSelf:
 		c.Code = problem.CodeSelfTarget
-		c.Why = fmt.Sprintf("the service itself runs in %s and is moved with it; send its name as confirm to go on", c.Phrase)
+		c.Why = fmt.Sprintf("the service itself runs in %s and is moved with it; to proceed, send the guest's name as confirm", c.Phrase)
 	case p.stops():
 		c.Code = problem.CodeConfirmRequired
-		c.Why = fmt.Sprintf("%s is stopped while it is moved; send its name as confirm to go on", c.Phrase)
+		c.Why = fmt.Sprintf("%s is stopped while it is moved; to proceed, send the guest's name as confirm", c.Phrase)
 	}
 	return c
 }
@@ -218,7 +218,7 @@ func planMigration(g *Guest, p Preflight, tell *plan.Plan) {
 	case p.stops():
 		on.interrupt(tell)
 	case p.Running:
-		tell.Add(plan.KindGuest, g.Name, "%s goes on running while it is moved.", g.Name)
+		tell.Add(plan.KindGuest, g.Name, "%s keeps running while it is moved.", g.Name)
 	}
 	switch {
 	case p.Node != p.TargetNode:
@@ -227,12 +227,12 @@ func planMigration(g *Guest, p Preflight, tell *plan.Plan) {
 		tell.Add(plan.KindGuest, g.Name, "%s is moved to the node %s of the other cluster.", g.Name, p.TargetNode)
 	}
 	if p.across() {
-		tell.Add(plan.KindGuest, g.Name, "The guest that is there now stays: stopped, with the tag %s, and no longer started with its node.",
+		tell.Add(plan.KindGuest, g.Name, "The original guest is kept: stopped, tagged %s, and no longer started with its node.",
 			movedTag)
 	}
 	if p.is(ByTransfer) && p.SourceStorage != nil && p.TargetStorage != nil {
-		tell.Add(plan.KindGuest, g.Name, "Its backup goes from the storage %s by way of this service to the storage %s there; both files are "+
-			"deleted in the end.", *p.SourceStorage, *p.TargetStorage)
+		tell.Add(plan.KindGuest, g.Name, "The backup is copied through this service from the storage %s to the storage %s of the other "+
+			"host; both files are deleted at the end.", *p.SourceStorage, *p.TargetStorage)
 	}
 	for _, d := range p.Disks {
 		tell.AddSized(plan.KindDisk, d.Key, d.SizeBytes, "The disk %s on the storage %s is copied.", d.Key, d.Storage)
@@ -251,7 +251,7 @@ const movedTag = "moved"
 func (a *Actor) MigratingAgain(ctx context.Context, again idempotency.Made, isSelf bool) (Migrating, error) {
 	var was Preflight
 	if err := json.Unmarshal(again.Kept, &was); err != nil {
-		return Migrating{}, fmt.Errorf("decoding what an answer is made of: %w", err)
+		return Migrating{}, fmt.Errorf("decoding the job's parameters: %w", err)
 	}
 	started, err := a.Started(ctx, again.JobID, isSelf)
 	return Migrating{Started: started, Preflight: was}, err
@@ -262,7 +262,7 @@ func (a *Actor) MigratingAgain(ctx context.Context, again idempotency.Made, isSe
 func migrationStep(spec hypervisor.MigrationSpec, running bool) step {
 	return step{
 		name: "migrate", needs: migrate.Needs, does: hypervisor.OperationMigrate, to: spec.Node,
-		says: fmt.Sprintf("moving the guest to the node %s%s", spec.Node, map[bool]string{true: " while it runs"}[spec.Online]),
+		says: fmt.Sprintf("moving the guest to the node %s%s", spec.Node, map[bool]string{true: " while it is running"}[spec.Online]),
 		send: func(ctx context.Context, at hypervisor.Host, ref hypervisor.GuestRef) (string, error) {
 			able, err := host.Able[hypervisor.Migrator](at)
 			if err != nil {

@@ -21,15 +21,15 @@ import (
 func (m *migrationCheck) lookAcross(ctx context.Context) error {
 	m.Live = false
 	if m.self {
-		m.block(findingSelf, "The service itself runs in this guest, and cannot move itself while it is off.")
+		m.block(findingSelf, "The service itself runs in this guest and cannot move itself while the guest is off.")
 	}
 	if m.guest.Template {
-		m.block(findingTemplate, "A template is moved within its cluster only.")
+		m.block(findingTemplate, "A template can only be moved within its cluster.")
 	}
 	// A backup of one kind of hypervisor cannot be restored by another, so
 	// nothing else is worth checking.
 	if m.source.Driver != m.target.Driver {
-		m.block(findingDriver, "The host %s is of another kind of hypervisor.", m.target.Name)
+		m.block(findingDriver, "The host %s has a different hypervisor.", m.target.Name)
 		return nil
 	}
 	m.bound(func(d hypervisor.Disk) bool { return d.Local })
@@ -37,7 +37,7 @@ func (m *migrationCheck) lookAcross(ctx context.Context) error {
 	// and then neither moved nor started again.
 	for _, side := range []migrationSide{m.source, m.target} {
 		if side.Quorate != nil && !*side.Quorate {
-			m.block(hypervisor.MigrationQuorum, "The cluster of the host %s has no quorum: nothing of it can be changed.", side.Name)
+			m.block(hypervisor.MigrationQuorum, "The cluster of the host %s has no quorum, so it cannot be changed.", side.Name)
 		}
 	}
 	told, err := m.usesNode(ctx)
@@ -45,10 +45,10 @@ func (m *migrationCheck) lookAcross(ctx context.Context) error {
 		return err
 	}
 	if len(m.snapshots) > 0 {
-		m.warn(hypervisor.MigrationSnapshots, "%s with the guest that is kept.",
+		m.warn(hypervisor.MigrationSnapshots, "%s with the original guest.",
 			plan.Counted(len(m.snapshots), "Its snapshot stays", "Its %d snapshots stay"))
 	}
-	m.warn(findingSourceStays, "The guest on %s is kept: stopped, with the tag %s, and no longer started with its node.", m.source.Name,
+	m.warn(findingSourceStays, "The guest on %s is kept: stopped, tagged %s, and no longer started with its node.", m.source.Name,
 		movedTag)
 	if !m.equipped(ctx) || m.TargetNode == "" {
 		return nil
@@ -58,7 +58,7 @@ func (m *migrationCheck) lookAcross(ctx context.Context) error {
 		return plugin.Problem(err)
 	}
 	if err := m.choosePlace(ctx, source); err != nil {
-		m.block(findingUnreachable, "The host %s could not be asked: %s", m.target.Name, job.Explain(err))
+		m.block(findingUnreachable, "The host %s could not be reached: %s", m.target.Name, job.Explain(err))
 		return nil
 	}
 	m.images(told)
@@ -110,7 +110,7 @@ func (m *migrationCheck) lackedByBackup() {
 func (m *migrationCheck) images(told bool) {
 	for _, d := range m.config.Disks {
 		if d.Removable && d.Volume != "" && (!told || m.placeStorage(d.Storage) == nil) {
-			m.block(hypervisor.MigrationLocalImage, "The drive %s has the image %s; take it out first.", d.Key, d.Volume)
+			m.block(hypervisor.MigrationLocalImage, "The drive %s has the image %s; eject it first.", d.Key, d.Volume)
 		}
 	}
 }
@@ -158,7 +158,7 @@ func (m *migrationCheck) equipped(ctx context.Context) bool {
 		for _, able := range []error{can[hypervisor.Backuper](at), can[hypervisor.Reconfigurer](at), can[hypervisor.Provisioner](at),
 			can[hypervisor.Lifecycler](at)} {
 			if able != nil {
-				m.block(findingUnsupported, "Of the host %s: %s", side.Name, job.Explain(able))
+				m.block(findingUnsupported, "Host %s: %s", side.Name, job.Explain(able))
 			}
 		}
 		_ = at.Close()
@@ -195,13 +195,13 @@ func (m *migrationCheck) choosePlace(ctx context.Context, source hypervisor.Plac
 	}
 	shared := m.sharedVolumes(source)
 	if shared != "" && m.guest.Number == nil {
-		m.block(findingVolumes, "Both sides may see the volumes of the storage %s, where the guest would have the same ones.", shared)
+		m.block(findingVolumes, "Both hosts may see the volumes of the storage %s, and both guests would own the same volumes.", shared)
 	}
 	if m.guest.Number != nil && (m.place.ID == "" || shared != "") {
 		if m.place.ID == "" {
-			m.warn(findingIDTaken, "The id %s is taken on %s; the guest gets another one.", m.ref.ID, m.target.Name)
+			m.warn(findingIDTaken, "The ID %s is taken on %s; the guest gets another ID.", m.ref.ID, m.target.Name)
 		} else {
-			m.warn(findingVolumes, "Both sides may see the volumes of the storage %s; the guest gets another id.", shared)
+			m.warn(findingVolumes, "Both hosts may see the volumes of the storage %s; the guest gets another ID.", shared)
 		}
 		for number := *m.guest.Number + 1; number <= *m.guest.Number+otherIDs; number++ {
 			if err := m.readPlace(ctx, m.target.ID, &number); err != nil || m.place.ID != "" {
@@ -212,7 +212,7 @@ func (m *migrationCheck) choosePlace(ctx context.Context, source hypervisor.Plac
 		}
 	}
 	if m.targetID = m.place.ID; m.targetID == "" {
-		m.block(findingIDTaken, "The id %s is taken on %s, and no other was found.", m.ref.ID, m.target.Name)
+		m.block(findingIDTaken, "The ID %s is taken on %s, and no free ID was found.", m.ref.ID, m.target.Name)
 	}
 	m.TargetRef = string(m.targetID)
 	return nil
@@ -267,17 +267,17 @@ func (m *migrationCheck) chooseStorage(ctx context.Context, source hypervisor.Pl
 		}
 	}
 	if len(guesses) == 0 {
-		return &MigrationFinding{findingNoStorage, "There is no storage of backups that both hosts are known to have."}, nil
+		return &MigrationFinding{findingNoStorage, "No backup storage is known to be shared by both hosts."}, nil
 	}
 	guessed := likeliest(guesses, source, m.place)
 	m.SourceStorage, m.TargetStorage = &guessed, &guessed
 	among := ""
 	if len(guesses) > 1 {
-		among = fmt.Sprintf(" Of %s it is the one of which both tell of the most similar free space; a backup on another one that both list "+
-			"makes that the right one.", strings.Join(guesses, ", "))
+		among = fmt.Sprintf(" Of %s, it is the one with the most similar free space on both hosts. If both hosts list a backup on "+
+			"another of these storages, Hostler uses that one.", strings.Join(guesses, ", "))
 	}
-	m.warn(findingUnproven, "Both hosts have a storage %s without backups. Whether it is the same shows once the backup is there; the "+
-		"guest is started again where it is not.%s", guessed, among)
+	m.warn(findingUnproven, "Both hosts have a storage %s without backups. The backup will show whether it is the same storage; if it "+
+		"is not, the guest is started again.%s", guessed, among)
 	return nil, nil
 }
 
@@ -358,24 +358,24 @@ func volumeOf(b hypervisor.Backup) string { return strings.TrimPrefix(b.ID, b.St
 // reckonAcross estimates the downtime.
 func (m *migrationCheck) reckonAcross() {
 	if !m.Running {
-		m.DowntimeS, m.DowntimeBasis = new(int64), "It does not run."
+		m.DowntimeS, m.DowntimeBasis = new(int64), "The guest is not running."
 		return
 	}
 	if m.Bytes == nil {
-		m.DowntimeBasis = "The size of a disk is not known."
+		m.DowntimeBasis = "The size of a disk is unknown."
 		return
 	}
 	if m.is(ByTransfer) {
 		// The data passes four times: backup, checksum, copy and restore.
 		seconds := 2*switching + 4**m.Bytes/copyRate
 		m.DowntimeS = &seconds
-		m.DowntimeBasis = fmt.Sprintf("%d GiB at most, backed up, checked, copied by way of this service and restored, each at an assumed "+
-			"100 MiB a second, and %d seconds for stopping and starting.", *m.Bytes>>30, 2*switching)
+		m.DowntimeBasis = fmt.Sprintf("At most %d GiB, backed up, checked, copied through this service and restored, each at an "+
+			"assumed 100 MiB/s, plus %d seconds for stopping and starting.", *m.Bytes>>30, 2*switching)
 		return
 	}
 	seconds := 2*switching + 2**m.Bytes/copyRate
 	m.DowntimeS = &seconds
-	m.DowntimeBasis = fmt.Sprintf("%d GiB, written and read at an assumed 100 MiB a second, and %d seconds for stopping and starting.",
+	m.DowntimeBasis = fmt.Sprintf("%d GiB, written and read at an assumed 100 MiB/s, plus %d seconds for stopping and starting.",
 		*m.Bytes>>30, 2*switching)
 }
 

@@ -54,7 +54,7 @@ func (a *act) backUp(ctx context.Context, x *across) error {
 	spec := a.movingBackup(x)
 	s := step{
 		name: stepBackup, needs: endpoint.Backup, does: hypervisor.OperationBackup,
-		says: "backing the guest up to the storage " + x.SourceStorage,
+		says: "backing up the guest to the storage " + x.SourceStorage,
 		send: func(ctx context.Context, at hypervisor.Host, ref hypervisor.GuestRef) (string, error) {
 			able, err := host.Able[hypervisor.Backuper](at)
 			if err != nil {
@@ -79,9 +79,9 @@ func (a *act) backUp(ctx context.Context, x *across) error {
 	case made == nil && err != nil:
 		return err
 	case made == nil:
-		return job.Fail("the backup was taken, and the storage %s does not list it", x.SourceStorage)
+		return job.Fail("the backup was taken, but the storage %s does not list it", x.SourceStorage)
 	case err != nil:
-		a.run.Note("%s; but the backup %s is there", job.Text(err), made.ID)
+		a.run.Note("%s; but the backup %s exists", job.Text(err), made.ID)
 	}
 	if x.Transfer == nil {
 		return a.prove(ctx, x, *made)
@@ -99,7 +99,7 @@ func (a *act) backUp(ctx context.Context, x *across) error {
 func (a *act) movingBackup(x *across) hypervisor.BackupSpec {
 	spec := hypervisor.BackupSpec{Storage: x.SourceStorage, Mode: "stop", Notes: fmt.Sprintf("moved to %s", x.HostName)}
 	if x.Transfer != nil {
-		spec.Notes += fmt.Sprintf(" by the job %d", a.run.Job().ID)
+		spec.Notes += fmt.Sprintf(" by job %d", a.run.Job().ID)
 	}
 	return spec
 }
@@ -133,8 +133,8 @@ const defaultProofLimit = time.Minute
 func (a *act) prove(ctx context.Context, x *across, made hypervisor.Backup) error {
 	return a.appears(ctx, x, func(b hypervisor.Backup) bool {
 		return sameBackup(b, made) && !slices.Contains(x.BeforeThere, volumeOf(b))
-	}, "the host "+x.HostName+" sees the backup: both have the same storage",
-		fmt.Sprintf("the host %s does not see the backup %s: its storage %s is another one; the backup stays where it is", x.HostName,
+	}, "the host "+x.HostName+" sees the backup: both hosts have the same storage",
+		fmt.Sprintf("the host %s does not see the backup %s: its storage %s is a different one; the backup stays where it is", x.HostName,
 			made.ID, x.TargetStorage))
 }
 

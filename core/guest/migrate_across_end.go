@@ -31,7 +31,7 @@ func (a *act) goBack(ctx context.Context, x *across) error {
 		text += "; " + a.startAgain(ctx, x)
 	}
 	if guest, ours, err := a.readThere(ctx, x); err == nil && guest != nil && ours {
-		text += fmt.Sprintf("; what was restored is left on %s as %s", x.HostName, x.ID)
+		text += fmt.Sprintf("; the restored guest is left on %s as %s", x.HostName, x.ID)
 	}
 	if x.Transfer != nil {
 		left, err := a.removeCopies(ctx, x)
@@ -57,12 +57,12 @@ func (a *act) startAgain(ctx context.Context, x *across) string {
 		guest, ours, err := a.learnThere(ctx, x)
 		switch {
 		case err != nil:
-			return fmt.Sprintf("whether it runs on %s could not be found out, so that the guest was not started again", x.HostName)
+			return fmt.Sprintf("could not find out whether the guest runs on %s, so the original was not started again", x.HostName)
 		case guest != nil && ours && guest.Status != hypervisor.GuestStopped:
-			return fmt.Sprintf("it is %s on %s, so that the guest was not started again", guest.Status, x.HostName)
+			return fmt.Sprintf("the guest is %s on %s, so the original was not started again", guest.Status, x.HostName)
 		// The request to start it there may still be carried out.
 		case guest != nil && ours && x.Failure.Status == job.Unknown && a.run.Begun(stepEnter):
-			return fmt.Sprintf("it may still be started on %s, so that the guest was not started again", x.HostName)
+			return fmt.Sprintf("the guest may still be started on %s, so the original was not started again", x.HostName)
 		}
 	}
 	status, err := a.startHere(ctx)
@@ -70,9 +70,9 @@ func (a *act) startAgain(ctx context.Context, x *across) string {
 	case err != nil:
 		return "the guest could not be started again: " + job.Explain(err)
 	case status != hypervisor.GuestRunning:
-		return "the guest was asked to start again, and is " + status
+		return "the guest was requested to start again; its status is " + status
 	}
-	return "the guest runs again where it was"
+	return "the guest is running again at its original place"
 }
 
 // startHere starts the guest unless it runs. Sending the request more than once
@@ -148,10 +148,10 @@ func (a *act) settleThere(ctx context.Context, x *across) error {
 		}
 	}
 	if marked != nil {
-		return job.Fail("the guest is on %s as %s. The one that was left is stopped, and could not be marked (%s): see to it that it is not "+
+		return job.Fail("the guest is on %s as %s. The original is stopped but could not be tagged (%s): make sure that it is not "+
 			"started with its node", x.HostName, x.ID, job.Explain(marked))
 	}
-	a.run.Note("the guest is on %s as %s; the one that was left is kept, stopped, with the tag %s", x.HostName, x.ID, movedTag)
+	a.run.Note("the guest is on %s as %s; the original is kept, stopped, with the tag %s", x.HostName, x.ID, movedTag)
 	return nil
 }
 
@@ -234,11 +234,11 @@ func (a *act) moveApp(ctx context.Context, x *across, id int64) error {
 		WHERE h.id = $2 AND apps.id = $1`, id, x.HostID, string(x.ID))
 	// Somebody has adopted the new container as another app in the meantime.
 	if db.Duplicate(err, "apps_guest_id_key") || db.Duplicate(err, "apps_cluster_id_identity_key") {
-		a.run.Note("the container is another app already; this one stays with the container that was left")
+		a.run.Note("the container already belongs to another app; this app stays with the original container")
 		return nil
 	}
 	if err != nil {
-		return db.Problem(fmt.Errorf("letting the app follow its container: %w", err))
+		return db.Problem(fmt.Errorf("moving the app to its new container: %w", err))
 	}
 	return nil
 }
@@ -251,21 +251,21 @@ func (a *act) moveSchedules(ctx context.Context, x *across) error {
 	err := a.DB.Pool.QueryRow(ctx, `SELECT g.id FROM hosts h JOIN guests g ON g.cluster_id = h.cluster_id AND g.kind = 'vm' AND g.ref = $2
 		WHERE h.id = $1 AND g.first_seen_at >= $3 ORDER BY g.id DESC LIMIT 1`, x.HostID, string(x.ID), a.run.Job().CreatedAt).Scan(&made)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		return db.Problem(fmt.Errorf("finding the guest that was moved: %w", err))
+		return db.Problem(fmt.Errorf("finding the moved guest: %w", err))
 	}
 	why := fmt.Sprintf("the VM %s was moved to the host %s, as %s", a.asked.Name, x.HostName, x.ID)
 	if made == 0 {
-		why += ", which was not known yet: name it there"
+		why += ", which is not known yet: add the new VM to the schedule"
 	}
 	follow, left, err := schedule.Follow(ctx, a.DB, a.asked.GuestID, made, why)
 	if err != nil {
 		return db.Problem(err)
 	}
 	for _, name := range follow {
-		a.run.Note("the schedule %s follows it", name)
+		a.run.Note("the schedule %s now uses the new guest", name)
 	}
 	for _, name := range left {
-		a.run.Note("the schedule %s does not act on it any more: the guest was not seen yet on %s", name, x.HostName)
+		a.run.Note("the schedule %s no longer includes this guest: the new guest is not known yet on %s", name, x.HostName)
 	}
 	return nil
 }

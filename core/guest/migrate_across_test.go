@@ -231,7 +231,7 @@ func TestMigrationsThatAreUndone(t *testing.T) {
 					c.change(b)
 				}
 				j, transcript := b.ended(t, b.crosses(t, vmTarget(p), p), job.Failed)
-				if !strings.Contains(j.Error, c.says) || !strings.Contains(j.Error, "runs again where it was") ||
+				if !strings.Contains(j.Error, c.says) || !strings.Contains(j.Error, "is running again at its original place") ||
 					strings.Contains(j.Error, "is left on other") != c.left {
 					t.Errorf("the error is %q\n%s", j.Error, transcript)
 				}
@@ -317,7 +317,7 @@ func TestMigrationWhoseMarkFails(t *testing.T) {
 		ref, p := b.starting(t, hypervisor.VM, hypervisor.GuestRunning)
 		b.cluster.SetFault("reconfigure", memdriver.Fault{Err: plugin.Errorf(plugin.Refused, "not today")})
 		j, transcript := b.ended(t, b.crosses(t, vmTarget(p), p), job.Failed)
-		if !strings.Contains(j.Error, "could not be marked") || statusOf(b.cluster, ref.ID) != hypervisor.GuestStopped {
+		if !strings.Contains(j.Error, "could not be tagged") || statusOf(b.cluster, ref.ID) != hypervisor.GuestStopped {
 			t.Errorf("the error is %q, the guest %s\n%s", j.Error, statusOf(b.cluster, ref.ID), transcript)
 		}
 		if made := b.other.Guests(); len(made) != 1 || statusOf(b.other, made[0].ID) != hypervisor.GuestRunning {
@@ -383,7 +383,8 @@ func TestCanceledMigrationToAnotherCluster(t *testing.T) {
 		})
 		b.cancelAll(t)
 		_, transcript := b.ended(t, id, job.Canceled)
-		if statusOf(b.cluster, ref.ID) != hypervisor.GuestRunning || !strings.Contains(transcript, "runs again where it was") {
+		if statusOf(b.cluster, ref.ID) != hypervisor.GuestRunning || !strings.Contains(transcript,
+			"is running again at its original place") {
 			t.Errorf("the guest is %s\n%s", statusOf(b.cluster, ref.ID), transcript)
 		}
 	})
@@ -401,7 +402,7 @@ func TestBothNeverRun(t *testing.T) {
 		}
 		j, transcript := b.killed(t, "after", "restore", job.Failed, func() int64 { return b.crosses(t, vmTarget(p), p) })
 		made := b.other.Guests()
-		if !strings.Contains(j.Error, "is running again where it was") || len(made) != 1 ||
+		if !strings.Contains(j.Error, "is running again, so the new one was not started") || len(made) != 1 ||
 			statusOf(b.other, made[0].ID) != hypervisor.GuestStopped {
 			t.Errorf("the error is %q, there are %v\n%s", j.Error, made, transcript)
 		}

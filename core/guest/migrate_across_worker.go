@@ -122,7 +122,8 @@ func (a *act) crossOver(ctx context.Context, x *across) error {
 	// The machine to copy from was decided when the job began. The guest has
 	// moved since.
 	if t := x.Transfer; t != nil && t.Made == nil && a.ref.Node != t.Node {
-		return job.Fail("the guest was on the node %s, whose machine was to be copied from, and is on %s now", t.Node, a.ref.Node)
+		return job.Fail("the guest was on the node %s, from whose machine its backup was to be copied, but is now on %s",
+			t.Node, a.ref.Node)
 	}
 	if !x.Listed {
 		if err := a.listBefore(ctx, x); err != nil {
@@ -130,7 +131,7 @@ func (a *act) crossOver(ctx context.Context, x *across) error {
 		}
 	}
 	if a.progress.Migration.Running {
-		s := lifecycleStep(stepLeave, hypervisor.Shutdown, "shutting the guest down")
+		s := lifecycleStep(stepLeave, hypervisor.Shutdown, "shutting down the guest")
 		if err := a.settle(ctx, s, a.follow(ctx, s)); err != nil {
 			return err
 		}
@@ -179,10 +180,10 @@ func (a *act) awaitOff(ctx context.Context) error {
 		case guest.Status == hypervisor.GuestStopped, guest.Status == hypervisor.GuestSuspended:
 			return nil
 		case time.Now().After(ends):
-			return job.Fail("the guest is %s and was not backed up: what it writes meanwhile would be lost", guest.Status)
+			return job.Fail("the guest is %s and was not backed up: data that it writes now would be lost", guest.Status)
 		}
 		if !told {
-			a.run.Note("the hypervisor's task has ended; waiting for the guest to be off")
+			a.run.Note("the hypervisor's task has ended; waiting for the guest to stop")
 		}
 		if err := wait(ctx, 500*time.Millisecond); err != nil {
 			return err
@@ -284,10 +285,10 @@ func (a *act) restoreThere(ctx context.Context, x *across) error {
 				case err != nil:
 					return time.Time{}, false, err
 				case guest != nil && ours && a.run.Begun(name):
-					a.run.Note("the guest %s is there since the request: it was carried out, although its task was not found", x.ID)
+					a.run.Note("guest %s has appeared since the request: it was carried out, although its task was not found", x.ID)
 					return time.Now(), true, nil
 				case guest != nil:
-					return time.Time{}, false, sdk.Errorf(sdk.Conflict, "the guest %s exists already", x.ID)
+					return time.Time{}, false, sdk.Errorf(sdk.Conflict, "guest %s already exists", x.ID)
 				}
 				a.run.Note("restoring it on the host %s, node %s, as %s", x.HostName, x.Node, x.ID)
 				return time.Now(), false, nil
@@ -317,11 +318,11 @@ func (a *act) nextIDThere(ctx context.Context, x *across) error {
 	id, err := a.freeID(ctx, x.HostID, hypervisor.PlacementQuery{Kind: a.asked.Kind, Node: x.Node, Name: x.Name, ID: true})
 	switch {
 	case err != nil:
-		return job.Fail("%s was taken by another guest, and no other id could be asked for: %s", x.ID, job.Explain(err))
+		return job.Fail("%s was taken by another guest, and no other ID could be requested: %s", x.ID, job.Explain(err))
 	case id == "" || id == x.ID || id == a.asked.Ref:
 		return job.Fail("%s was taken by another guest", x.ID)
 	}
-	a.run.Note("%s was taken by another guest; it becomes %s", x.ID, id)
+	a.run.Note("%s was taken by another guest; the guest gets the ID %s", x.ID, id)
 	x.ID = id
 	x.Tries++
 	return a.run.SaveProgress(ctx, a.progress)
@@ -361,8 +362,8 @@ func (a *act) requestThere(x *across, name string, does hypervisor.Operation, ne
 			case guest != nil && ours || reaches && now == x.TokenID: // the list of another token proves nothing
 				return nil // what is there is seen before anything is sent
 			}
-			return job.Undetermined("a request to the host %s was sent and its answer was lost; the hypervisor's task list does not reach back to "+
-				"it, and there is no guest %s of ours now", x.HostName, x.ID)
+			return job.Undetermined("a request to the host %s was sent but its answer was lost; the hypervisor's task list does not "+
+				"reach back that far, and guest %s does not exist there", x.HostName, x.ID)
 		},
 	}
 }
@@ -372,7 +373,7 @@ func (a *act) requestThere(x *across, name string, does hypervisor.Operation, ne
 func (a *act) stillOff(ctx context.Context) error {
 	guest, err := ask(ctx, a, func(ctx context.Context, at hypervisor.Host) (hypervisor.Guest, error) { return at.Guest(ctx, a.ref) })
 	if err == nil && guest.Status != hypervisor.GuestStopped {
-		err = job.Fail("the guest is %s again where it was, so that it was not started elsewhere", guest.Status)
+		err = job.Fail("the original guest is %s again, so the new one was not started", guest.Status)
 	}
 	return err
 }
@@ -386,14 +387,14 @@ func (a *act) startThere(ctx context.Context, x *across) error {
 			case err != nil:
 				return time.Time{}, false, err
 			case guest == nil || !ours:
-				return time.Time{}, false, job.Fail("the guest %s on %s is not the one that was restored", x.ID, x.HostName)
+				return time.Time{}, false, job.Fail("the guest %s on %s is not the restored one", x.ID, x.HostName)
 			case guest.Status == hypervisor.GuestRunning:
 				return guest.At, true, nil
 			}
 			if err := a.stillOff(ctx); err != nil {
 				return time.Time{}, false, err
 			}
-			a.run.Note("starting it there")
+			a.run.Note("starting the guest there")
 			return guest.At, false, nil
 		},
 		func(ctx context.Context, at hypervisor.Host) (string, error) {
@@ -411,7 +412,7 @@ func (a *act) startThere(ctx context.Context, x *across) error {
 	case err != nil:
 		return err
 	case readErr != nil:
-		return job.Undetermined("whether the guest runs on %s could not be found out: %s", x.HostName, job.Explain(readErr))
+		return job.Undetermined("could not find out whether the guest runs on %s: %s", x.HostName, job.Explain(readErr))
 	}
-	return job.Fail("the guest was started on %s and does not run there", x.HostName)
+	return job.Fail("the guest was started on %s but is not running there", x.HostName)
 }

@@ -179,10 +179,11 @@ func (m *migrationCheck) lookOnce(ctx context.Context) error {
 	if wanted := m.order.Strategy; wanted != nil {
 		switch {
 		case within && *wanted != ByCluster:
-			m.block(findingStrategy, "Both hosts are of one cluster, in which the hypervisor moves it: the strategy %s is for another cluster.",
+			m.block(findingStrategy, "Both hosts are in one cluster, where the hypervisor moves the guest itself; the strategy %s is "+
+				"only for another cluster.",
 				*wanted)
 		case !within && *wanted == ByCluster:
-			m.block(findingStrategy, "The two hosts are not of one cluster, so that the hypervisor cannot move it by itself.")
+			m.block(findingStrategy, "The hosts are not in the same cluster, so the hypervisor cannot move the guest itself.")
 		}
 		strategy = *wanted
 	}
@@ -207,7 +208,7 @@ func (m *migrationCheck) side(ctx context.Context, id int64, s *migrationSide) e
 		FROM hosts h LEFT JOIN clusters c ON c.id = h.cluster_id WHERE h.id = $1`, id).
 		Scan(&s.ID, &s.ClusterID, &s.Name, &s.Driver, &s.EntryNode, &s.Status, &s.Quorate, &s.Tokens)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return problem.New(problem.CodeNotFound, "there is no such host")
+		return problem.New(problem.CodeNotFound, "host not found")
 	}
 	if err != nil {
 		return db.Problem(fmt.Errorf("reading a host: %w", err))
@@ -244,11 +245,11 @@ func (m *migrationCheck) readGuest(ctx context.Context) error {
 	m.Node, m.TargetRef = m.ref.Node, string(m.ref.ID)
 	m.Running = m.guest.Status == hypervisor.GuestRunning || m.guest.Status == hypervisor.GuestPaused
 	if m.guest.Lock != "" {
-		m.block(hypervisor.MigrationLocked, "The guest is locked at the hypervisor (%s).", m.guest.Lock)
+		m.block(hypervisor.MigrationLocked, "The guest is locked on the hypervisor (%s).", m.guest.Lock)
 	}
 	if m.guest.HA {
-		m.warn(hypervisor.MigrationHA, "The hypervisor's high availability looks after the guest: it moves the guest when it finds the time, "+
-			"and starts again what it finds stopped.")
+		m.warn(hypervisor.MigrationHA, "The hypervisor's high availability manages the guest: it decides when to move the guest, and "+
+			"starts it again if it is stopped.")
 	}
 	return nil
 }
@@ -280,15 +281,15 @@ func (m *migrationCheck) chooseNode(ctx context.Context, within bool) error {
 	}
 	switch {
 	case m.order.Node != nil:
-		return problem.InvalidField("the target host has no such node", "value_error", "body", "node")
+		return problem.InvalidField("the target host does not have this node", "value_error", "body", "node")
 	case slices.Contains(others, m.target.EntryNode) && (m.target.ID != m.source.ID || len(others) == 1):
 		m.TargetNode = m.target.EntryNode
 	case len(others) == 1:
 		m.TargetNode = others[0]
 	case len(others) == 0:
-		m.block(findingNoNode, "The target has no other node that is online.")
+		m.block(findingNoNode, "The target has no other online node.")
 	default:
-		return problem.InvalidField("say to which node: "+strings.Join(others, ", "), "missing", "body", "node")
+		return problem.InvalidField("choose one of these nodes: "+strings.Join(others, ", "), "missing", "body", "node")
 	}
 	return nil
 }
@@ -301,7 +302,7 @@ func (m *migrationCheck) lookWithin(ctx context.Context) error {
 		}
 	}
 	if m.source.Quorate != nil && !*m.source.Quorate {
-		m.block(hypervisor.MigrationQuorum, "The cluster has no quorum: nothing of it can be changed.")
+		m.block(hypervisor.MigrationQuorum, "The cluster has no quorum, so it cannot be changed.")
 	}
 	if m.TargetNode == "" {
 		return nil
@@ -323,7 +324,7 @@ func (m *migrationCheck) lookWithin(ctx context.Context) error {
 	// repeat them.
 	told := len(m.Blockers) > 0
 	if !told && check.Nodes != nil && m.order.Storage == nil && !slices.Contains(check.Nodes, m.TargetNode) {
-		m.block(hypervisor.MigrationNodeForbidden, "The hypervisor does not let the guest go to %s.", m.TargetNode)
+		m.block(hypervisor.MigrationNodeForbidden, "The hypervisor does not allow the guest on %s.", m.TargetNode)
 	}
 	m.bound(func(d hypervisor.Disk) bool { return d.Local && !d.Shared })
 	if m.TargetNode == m.ref.Node {
@@ -333,7 +334,7 @@ func (m *migrationCheck) lookWithin(ctx context.Context) error {
 		if !told {
 			return plugin.Problem(err)
 		}
-		m.warn(findingNotRetrieved, "The node %s could not be asked what it has.", m.TargetNode)
+		m.warn(findingNotRetrieved, "The node %s did not report its storages and bridges.", m.TargetNode)
 		return nil
 	}
 	m.localDisks(check)
@@ -350,7 +351,7 @@ func (m *migrationCheck) bound(stays func(hypervisor.Disk) bool) {
 		switch {
 		case !stays(d):
 		case m.ref.Kind == hypervisor.Container:
-			m.block(hypervisor.MigrationBindMount, "%s is a directory or device of the node, which stays there.", d.Key)
+			m.block(hypervisor.MigrationBindMount, "%s is a directory or device of the node and cannot be moved.", d.Key)
 		default:
 			m.block(hypervisor.MigrationPassthrough, "%s is a device of the node.", d.Key)
 		}
@@ -440,17 +441,17 @@ func (m *migrationCheck) checkTargetStorage(within bool) {
 		case s == nil && within && m.order.Storage == nil && m.ref.Kind == hypervisor.VM:
 			// The hypervisor itself checks that the node has what the VM needs.
 			// The token may not see all storages.
-			m.warn(findingNotRetrieved, "Whether the node %s has the storage %s could not be looked at.", m.TargetNode, name)
+			m.warn(findingNotRetrieved, "Could not check whether the node %s has the storage %s.", m.TargetNode, name)
 		case s == nil:
 			m.block(hypervisor.MigrationStorage, "The node %s has no storage %s.", m.TargetNode, name)
 		case m.ref.Kind == hypervisor.VM && !s.VMs, m.ref.Kind == hypervisor.Container && !s.Containers:
-			m.block(hypervisor.MigrationStorage, "The storage %s of the node %s holds no such disks.", name, m.TargetNode)
+			m.block(hypervisor.MigrationStorage, "The storage %s of the node %s does not accept these disks.", name, m.TargetNode)
 		case !s.Available:
 			m.block(hypervisor.MigrationStorage, "The storage %s of the node %s is not available.", name, m.TargetNode)
 		case s.Free != nil && *s.Free < bytes && s.Thin:
 			m.warn(hypervisor.MigrationRoom, "%s", thinRoom(*s, bytes))
 		case s.Free != nil && *s.Free < bytes:
-			m.block(hypervisor.MigrationRoom, "The storage %s of the node %s has room for %d GiB, and %d GiB are needed.", name, m.TargetNode,
+			m.block(hypervisor.MigrationRoom, "The storage %s of the node %s has %d GiB free, but %d GiB are needed.", name, m.TargetNode,
 				*s.Free>>30, gibibytes(bytes))
 		}
 	}
@@ -459,12 +460,12 @@ func (m *migrationCheck) checkTargetStorage(within bool) {
 // checkBridges checks that the target node has the bridges of the guest's NICs.
 func (m *migrationCheck) checkBridges() {
 	if len(m.place.Bridges) == 0 && len(m.config.NICs) > 0 {
-		m.warn(findingNotRetrieved, "Which bridges the node %s has could not be looked at.", m.TargetNode)
+		m.warn(findingNotRetrieved, "Could not read which bridges the node %s has.", m.TargetNode)
 		return
 	}
 	for _, nic := range m.config.NICs {
 		if nic.Bridge != "" && !slices.Contains(m.place.Bridges, nic.Bridge) {
-			m.block(findingBridge, "The node %s has no bridge %s, which %s is attached to.", m.TargetNode, nic.Bridge, nic.Key)
+			m.block(findingBridge, "The node %s does not have the bridge %s, to which %s is attached.", m.TargetNode, nic.Bridge, nic.Key)
 		}
 	}
 }
@@ -474,10 +475,10 @@ func (m *migrationCheck) checkSnapshots() {
 	switch {
 	case len(m.snapshots) == 0 || len(m.Disks) == 0:
 	case m.Running && m.Live:
-		m.block(hypervisor.MigrationSnapshots, "The guest runs and has %s on disks that are copied; stop the guest or delete all "+
+		m.block(hypervisor.MigrationSnapshots, "The guest is running and has %s on disks that are copied; stop the guest or delete all "+
 			"snapshots first.", counted(m.snapshots))
 	case !slices.ContainsFunc(m.Blockers, func(f MigrationFinding) bool { return f.Code == hypervisor.MigrationSnapshots }):
-		m.warn(hypervisor.MigrationSnapshots, "The guest has %s on disks that are copied, which some storages refuse.",
+		m.warn(hypervisor.MigrationSnapshots, "The guest has %s on disks that are copied. Some storages refuse this.",
 			counted(m.snapshots))
 	}
 }
@@ -501,15 +502,15 @@ func (m *migrationCheck) reckonWithin() {
 	seconds := int64(0)
 	switch {
 	case !m.Running:
-		m.DowntimeBasis = "It does not run."
+		m.DowntimeBasis = "The guest is not running."
 	case m.Live:
-		seconds, m.DowntimeBasis = 1, "It goes on running; the switch to the other node takes about a second at most."
+		seconds, m.DowntimeBasis = 1, "The guest keeps running; the switch to the other node takes at most about a second."
 	case m.Bytes == nil:
-		m.DowntimeBasis = "The size of a disk is not known."
+		m.DowntimeBasis = "The size of a disk is unknown."
 		return
 	default:
 		seconds = switching + *m.Bytes/copyRate
-		m.DowntimeBasis = fmt.Sprintf("%d GiB at an assumed 100 MiB a second, and %d seconds for stopping and starting.", *m.Bytes>>30,
+		m.DowntimeBasis = fmt.Sprintf("%d GiB at an assumed 100 MiB/s, plus %d seconds for stopping and starting.", *m.Bytes>>30,
 			switching)
 	}
 	m.DowntimeS = &seconds

@@ -56,10 +56,10 @@ func TestSchedulesFollowAVMToAnotherCluster(t *testing.T) {
 				want := fmt.Sprintf(`a one %s, b many %s, c alone %s, d another {"vm_id": %d} true, e app {"app_id": %d} true, `+
 					`f tag {"select": {"tag": "x"}} true`, one, many, alone, stays, moved)
 				for sql, want := range map[string]string{
-					"SELECT string_agg(concat_ws(' ', name, params, enabled::text), ', ' ORDER BY name) FROM schedules":                       want,
-					"SELECT string_agg(left(name, 1), ' ' ORDER BY name) FROM schedules WHERE updated_at > now() - interval '1 hour'":         "a b c",
-					"SELECT string_agg(target_name || ' ' || substr(action, 10), ', ' ORDER BY target_name) FROM audit WHERE result = 'ok'":   trail,
-					"SELECT count(*)::text FROM schedules WHERE NOT enabled AND disabled_reason NOT LIKE '%was not known yet: name it there'": "0",
+					"SELECT string_agg(concat_ws(' ', name, params, enabled::text), ', ' ORDER BY name) FROM schedules":                     want,
+					"SELECT string_agg(left(name, 1), ' ' ORDER BY name) FROM schedules WHERE updated_at > now() - interval '1 hour'":       "a b c",
+					"SELECT string_agg(target_name || ' ' || substr(action, 10), ', ' ORDER BY target_name) FROM audit WHERE result = 'ok'": trail,
+					"SELECT count(*)::text FROM schedules WHERE NOT enabled AND disabled_reason NOT LIKE '%add the new VM to the schedule'": "0",
 				} {
 					if got := dbtest.Value[string](t, b.db, sql); got != want {
 						t.Errorf("%s:\n%s, want\n%s\n%s", sql, got, want, transcript)

@@ -150,7 +150,7 @@ func TestMigrationsThatDoNotBegin(t *testing.T) {
 		}, "backup"},
 		"a bridge": {hypervisor.GuestStopped, func(b *lifecycleFixture, ref hypervisor.GuestRef) {
 			b.cluster.ChangeConfig(ref.ID, func(c *hypervisor.Config) { c.NICs[0].Bridge = "br7" })
-		}, "has no bridge br7"},
+		}, "does not have the bridge br7"},
 		"a node that is off": {hypervisor.GuestStopped, func(b *lifecycleFixture, ref hypervisor.GuestRef) {
 			b.cluster.SetOffline(b.away(ref), true)
 		}, "offline"},
@@ -250,7 +250,7 @@ func TestMigrationThatGoesAstray(t *testing.T) {
 		"and is stopped": func(b *lifecycleFixture, ref hypervisor.GuestRef) {
 			b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Node, g.Status = b.away(ref), hypervisor.GuestStopped })
 		},
-		"no node where it was looked for": func(b *lifecycleFixture, ref hypervisor.GuestRef) { b.cluster.Remove(ref.ID) },
+		"not found on the nodes that were checked": func(b *lifecycleFixture, ref hypervisor.GuestRef) { b.cluster.Remove(ref.ID) },
 	} {
 		t.Run(says, func(t *testing.T) {
 			t.Parallel()

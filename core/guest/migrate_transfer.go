@@ -16,7 +16,7 @@ import (
 // chooseWay selects the first possible strategy between clusters, or checks the
 // requested one.
 func (m *migrationCheck) chooseWay(ctx context.Context, source hypervisor.Placement) error {
-	m.reject(ByCluster, "The two hosts are not of one cluster.")
+	m.reject(ByCluster, "The hosts are not in the same cluster.")
 	wanted := m.order.Strategy
 	if wanted == nil || *wanted == BySharedStorage {
 		lacks, err := m.chooseStorage(ctx, source)
@@ -67,7 +67,7 @@ func (m *migrationCheck) chooseFiles(ctx context.Context, source hypervisor.Plac
 		into   *int64
 	}{{m.hostID, m.ref.Node, &m.machine}, {m.target.ID, m.TargetNode, &m.targetMachine}} {
 		if m.machines == nil {
-			lack(findingUnsupported, "Machines are not logged in to here.")
+			lack(findingUnsupported, "SSH access to machines is not configured.")
 			continue
 		}
 		*side.into, err = m.machines.Machine(ctx, side.hostID, side.node)
@@ -76,7 +76,7 @@ func (m *migrationCheck) chooseFiles(ctx context.Context, source hypervisor.Plac
 		}
 		switch refused := problem.From(err); refused.Code {
 		case problem.CodeUnsupported, problem.CodeSSHNotEnrolled, problem.CodeConsentRequired:
-			none = append(none, MigrationFinding{string(refused.Code), fmt.Sprintf("The machine of the node %s cannot be logged in to: %s.",
+			none = append(none, MigrationFinding{string(refused.Code), fmt.Sprintf("Cannot log in to the machine of the node %s: %s.",
 				side.node, refused.Detail)})
 		default:
 			return nil, err
@@ -86,15 +86,15 @@ func (m *migrationCheck) chooseFiles(ctx context.Context, source hypervisor.Plac
 		return none, nil
 	}
 	if m.Bytes == nil {
-		m.warn(findingNotRetrieved, "The size of a disk is not known, so that the room for its backup was not looked at.")
+		m.warn(findingNotRetrieved, "The size of a disk is unknown, so the free space for its backup was not checked.")
 	}
 	here, why := m.fileStorage(ctx, m.hostID, m.ref.Node, source, nil)
 	if here == "" {
-		lack(findingNoFiles, "No storage of the node %s takes the backup as a file: %s.", m.ref.Node, why)
+		lack(findingNoFiles, "No storage of the node %s can store the backup as a file: %s.", m.ref.Node, why)
 	}
 	there, why := m.fileStorage(ctx, m.target.ID, m.TargetNode, m.place, m.Disks)
 	if there == "" {
-		lack(findingNoFiles+"_there", "No storage of the node %s takes the backup as a file: %s.", m.TargetNode, why)
+		lack(findingNoFiles+"_there", "No storage of the node %s can store the backup as a file: %s.", m.TargetNode, why)
 	}
 	if len(none) == 0 {
 		m.SourceStorage, m.TargetStorage = &here, &there
@@ -116,11 +116,11 @@ func (m *migrationCheck) fileStorage(ctx context.Context, hostID int64, node str
 		return *s.Free
 	}
 	slices.SortStableFunc(all, func(a, b hypervisor.PlacementStorage) int { return cmp.Compare(free(b), free(a)) })
-	why = "it has no storage for backups that is available"
+	why = "it has no available storage for backups"
 	for i, s := range all {
 		reason := ""
 		if needed := m.backupRoom(s.Name, disks); free(s) < needed {
-			reason = fmt.Sprintf("%s has room for %d GiB, and %d GiB may be needed", s.Name, free(s)>>30, (needed+1<<30-1)>>30)
+			reason = fmt.Sprintf("%s has %d GiB free, but up to %d GiB may be needed", s.Name, free(s)>>30, (needed+1<<30-1)>>30)
 		} else if _, err := asked(ctx, m, hostID, endpoint.Backup, func(ctx context.Context, at hypervisor.BackupFileLocator) (
 			hypervisor.BackupFile, error) {
 			return at.BackupFile(ctx, hypervisor.BackupQuery{Storage: s.Name, Node: node}, hypervisor.Backup{})

@@ -25,10 +25,10 @@ func (a *act) removeCopies(ctx context.Context, x *across) (left []string, err e
 	// The job failed before it knew its backup. One may exist all the same.
 	if t.Made == nil && a.run.Begun(stepBackup) {
 		if t.Made, err = a.newBackup(ctx, x); err != nil {
-			left = append(left, fmt.Sprintf("whether a backup was left on the storage %s could not be found out", x.SourceStorage))
+			left = append(left, fmt.Sprintf("could not check whether a backup was left on the storage %s", x.SourceStorage))
 		}
 		if t.Made == nil && err == nil && x.Failure != nil && x.Failure.Status == job.Unknown {
-			left = append(left, fmt.Sprintf("a backup may still come to be on the storage %s", x.SourceStorage))
+			left = append(left, fmt.Sprintf("a backup may still appear on the storage %s", x.SourceStorage))
 		}
 	}
 	if t.Made != nil {
@@ -40,7 +40,7 @@ func (a *act) removeCopies(ctx context.Context, x *across) (left []string, err e
 	case t.To == nil:
 	// A restore whose result is unknown may still be reading the backup.
 	case x.Failure != nil && x.Failure.Status == job.Unknown && a.run.Begun(x.restoring()):
-		left = append(left, fmt.Sprintf("the backup %s is left on %s, since it may still be restored from", t.To.ID, x.HostName))
+		left = append(left, fmt.Sprintf("the backup %s stays on %s, because a restore may still need it", t.To.ID, x.HostName))
 	default:
 		if text := a.removeBackup(ctx, x.HostID, x.copyAt(*t.To, a.asked)); text != "" {
 			left = append(left, text)
@@ -63,7 +63,7 @@ func (a *act) removeBackup(ctx context.Context, hostID int64, b hypervisor.Backu
 		list, err := a.backups(ctx, hostID, b.Node, b.Storage)
 		if err == nil && !slices.ContainsFunc(list, func(other hypervisor.Backup) bool { return other.ID == b.ID }) {
 			if seen {
-				a.run.Note("the backup %s is deleted", b.ID)
+				a.run.Note("the backup %s was deleted", b.ID)
 				a.relist(ctx, a.run, hostID, b.Storage, b.Node)
 			}
 			return ""
@@ -87,14 +87,14 @@ func (a *act) removeBackup(ctx context.Context, hostID int64, b hypervisor.Backu
 			}
 		}
 		if err != nil {
-			return fmt.Sprintf("the backup %s is left on the storage %s: %s", b.ID, b.Storage, job.Explain(err))
+			return fmt.Sprintf("the backup %s was left on the storage %s: %s", b.ID, b.Storage, job.Explain(err))
 		}
 		if time.Now().After(ends) {
-			return fmt.Sprintf("the backup %s is left on the storage %s, which does not delete it", b.ID, b.Storage)
+			return fmt.Sprintf("the backup %s was left on the storage %s, which cannot delete it", b.ID, b.Storage)
 		}
 		select {
 		case <-a.run.Stopping():
-			return "the service stops"
+			return "the service is stopping"
 		case <-time.After(200 * time.Millisecond):
 		}
 	}

@@ -77,7 +77,7 @@ func TestTransferToAnotherCluster(t *testing.T) {
 					here, there = "backup", "restore"
 				}
 				if got := operations(b.cluster); got != here || operations(b.other) != there ||
-					!strings.Contains(transcript, "both machines have the same file") {
+					!strings.Contains(transcript, "the file is the same on both machines") {
 					t.Errorf("the tasks %q and %q\n%s", got, operations(b.other), transcript)
 				}
 			})
@@ -180,7 +180,7 @@ func TestTransfersThatAreUndone(t *testing.T) {
 					return backingUp{&haltingHost{h, &halting{}}, func() { b.machines.refused[b.otherID] = noConsent() }}
 				}
 			}},
-		"a backup of that name that is there": {says: "which is not of this move", left: true,
+		"a backup of that name that is there": {says: "which does not belong to this move", left: true,
 			change: func(_ *testing.T, b *lifecycleFixture, ref hypervisor.GuestRef) {
 				b.other.ChangeMachineFile(fmt.Sprintf("%s/vm-%s-1", memdriver.DumpFolder, ref.ID), func([]byte) []byte { return []byte("mine") })
 			}},
@@ -193,7 +193,8 @@ func TestTransfersThatAreUndone(t *testing.T) {
 				c.change(t, b, ref)
 				b.start(t)
 				j, transcript := b.ended(t, b.crosses(t, vmTarget(p), p), job.Failed)
-				if !strings.Contains(j.Error, c.says) || !strings.Contains(j.Error, "runs again where it was") || operations(b.other) != c.there {
+				if !strings.Contains(j.Error, c.says) || !strings.Contains(j.Error, "is running again at its original place") ||
+					operations(b.other) != c.there {
 					t.Errorf("the error is %q, the tasks there %q\n%s", j.Error, operations(b.other), transcript)
 				}
 				config := b.cluster.ConfigOf(ref.ID)
@@ -251,7 +252,7 @@ func TestCopiesThatBreakOff(t *testing.T) {
 		_, transcript := b.ended(t, b.crosses(t, vmTarget(p), p), job.Succeeded)
 		b.crossed(t, ref, hypervisor.GuestRunning, transcript)
 		b.clean(t, transcript)
-		if tries.Load() != 2 || !strings.Contains(transcript, "it is begun anew") {
+		if tries.Load() != 2 || !strings.Contains(transcript, "starting over") {
 			t.Errorf("%d tries\n%s", tries.Load(), transcript)
 		}
 	})

@@ -50,7 +50,7 @@ const (
 func (a *act) carry(ctx context.Context, x *across) error {
 	made := *x.Transfer.Made
 	if made.SizeBytes == nil {
-		return job.Fail("the hypervisor does not tell how large the backup %s is", made.ID)
+		return job.Fail("the hypervisor does not report the size of the backup %s", made.ID)
 	}
 	from, err := a.backupFile(ctx, a.hostID, hypervisor.BackupQuery{Storage: x.SourceStorage, Node: x.Transfer.Node}, made)
 	if err != nil {
@@ -82,7 +82,7 @@ func (a *act) carry(ctx context.Context, x *across) error {
 	for try, pause := 1, 500*time.Millisecond; ; try++ {
 		sum, err := a.copyOver(limited, x.Transfer, from.Path, *made.SizeBytes, limit, resumed || try > 1)
 		if err == nil {
-			a.run.Note("both machines have the same file, by its SHA-256 %s", sum)
+			a.run.Note("the file is the same on both machines, with the SHA-256 %s", sum)
 			break
 		}
 		select {
@@ -96,14 +96,14 @@ func (a *act) carry(ctx context.Context, x *across) error {
 		case ctx.Err() == nil && limited.Err() != nil:
 			return job.Fail("the backup was not copied within %s", limit)
 		case kind == sdk.Invalid:
-			return job.Fail("what came of the backup on the other machine was not the same by its SHA-256 and its size, and was not stored: %s",
+			return job.Fail("the copy of the backup on the other machine differs in SHA-256 or size and was not stored: %s",
 				job.Explain(err))
 		case ctx.Err() != nil || !lost:
 			return err
 		case try == copyTries:
-			return job.Fail("the copy of the backup broke off %d times: %s", try, job.Explain(err))
+			return job.Fail("the copy of the backup was interrupted %d times: %s", try, job.Explain(err))
 		}
-		a.run.Note("the copy broke off (%s); it is begun anew", job.Explain(err))
+		a.run.Note("the copy was interrupted (%s); starting over", job.Explain(err))
 		if err := wait(ctx, pause); err != nil {
 			return err
 		}
@@ -150,7 +150,7 @@ func (a *act) makeRoom(ctx context.Context, x *across, made hypervisor.Backup, t
 		return err
 	}
 	if slices.ContainsFunc(there, func(b hypervisor.Backup) bool { return b.ID == to.ID }) {
-		return job.Fail("the host %s has a backup %s already, which is not of this move", x.HostName, to.ID)
+		return job.Fail("the host %s already has a backup %s, which does not belong to this move", x.HostName, to.ID)
 	}
 	var place hypervisor.Placement
 	err = a.run.Patiently(ctx, func(ctx context.Context) (err error) {
@@ -164,7 +164,7 @@ func (a *act) makeRoom(ctx context.Context, x *across, made hypervisor.Backup, t
 		return err
 	}
 	if free := freeOf(place, x.TargetStorage); free != nil && *free < *made.SizeBytes {
-		return job.Fail("the storage %s of the node %s has room for %d MiB, and the backup has %d MiB", x.TargetStorage, x.Node, *free>>20,
+		return job.Fail("the storage %s of the node %s has %d MiB free, but the backup needs %d MiB", x.TargetStorage, x.Node, *free>>20,
 			*made.SizeBytes>>20)
 	}
 	x.Transfer.To = &to
@@ -225,7 +225,7 @@ func digestOf(ctx context.Context, machine hypervisor.NodeExecutor, path string,
 	sum, _, _ := strings.Cut(out.String(), " ")
 	// The machine is not trusted to print what it should.
 	if raw, err := hex.DecodeString(sum); !result.OK() || err != nil || len(raw) != 32 {
-		return "", sdk.Errorf(sdk.Refused, "the machine does not tell the SHA-256 of the file: sha256sum ended with %d", result.ExitCode)
+		return "", sdk.Errorf(sdk.Refused, "the machine did not report the SHA-256 of the file: sha256sum exited with %d", result.ExitCode)
 	}
 	return sum, nil
 }
@@ -280,6 +280,6 @@ func (s *sharing) Write(p []byte) (int, error) {
 func (a *act) proveCopy(ctx context.Context, x *across, size int64) error {
 	return a.appears(ctx, x, func(b hypervisor.Backup) bool {
 		return b.ID == x.Transfer.To.ID && b.Kind == a.asked.Kind && b.SizeBytes != nil && *b.SizeBytes == size
-	}, "the host lists the copy", fmt.Sprintf("the copy is stored at the host %s, and its storage %s does not list it", x.HostName,
+	}, "the host lists the copy", fmt.Sprintf("the copy was stored on the host %s, but its storage %s does not list it", x.HostName,
 		x.TargetStorage))
 }

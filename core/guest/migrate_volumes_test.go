@@ -78,7 +78,7 @@ func TestMigrationToWhereVolumesAreShared(t *testing.T) {
 				if found.Possible != goes || (found.TargetRef != string(ref.ID)) != changes || (warned != "") != changes || (blocked != "") == goes {
 					t.Errorf("the check: %+v", found)
 				}
-				says := "Both sides may see the volumes of the storage " + c.shared
+				says := "Both hosts may see the volumes of the storage " + c.shared
 				if c.shared != "" && !strings.Contains(warned+blocked, says) {
 					t.Errorf("it is said %q, want %q", warned+blocked, says)
 				}

@@ -80,9 +80,9 @@ func (a *act) decideMigration(ctx context.Context, spec migrationSpec) error {
 	case len(check.Blockers) > 0:
 		return job.Fail("the guest cannot be migrated: %s Nothing was done", sentences(check.Blockers))
 	case self && !a.asked.ConfirmedSelf:
-		return job.Fail("the service itself runs in this guest, and that was not confirmed; nothing was done")
+		return job.Fail("the service itself runs in this guest, and this was not confirmed; nothing was done")
 	case check.stops() && !spec.Confirmed:
-		return job.Fail("the guest would be stopped to be moved, and that was not confirmed; nothing was done")
+		return job.Fail("the guest would be stopped for the move, and this was not confirmed; nothing was done")
 	}
 	m := &migration{Strategy: *check.Strategy, Running: check.Running}
 	m.Spec = hypervisor.MigrationSpec{Node: check.TargetNode, Online: check.Running && check.Live, Restart: check.stops()}
@@ -139,7 +139,7 @@ func (a *act) arrive(ctx context.Context, m *migration) error {
 			wrong = "the guest is on the node " + guest.Node
 		case err == nil, kind == sdk.Unreachable, kind == sdk.Timeout:
 		case kind == sdk.NotFound:
-			wrong = "the guest is on no node where it was looked for"
+			wrong = "the guest was not found on the nodes that were checked"
 			// The next read uses the node that this finds.
 			_, _ = a.relocate(ctx)
 		default:
@@ -151,14 +151,15 @@ func (a *act) arrive(ctx context.Context, m *migration) error {
 		case astray.IsZero():
 			astray = time.Now()
 		case time.Since(astray) > min(limit/2, startingLimit):
-			return job.Fail("the hypervisor took the request, and it did not end well: %s", wrong)
+			return job.Fail("the hypervisor accepted the request, but it failed: %s", wrong)
 		}
 		if time.Now().After(ends) {
-			return job.Undetermined("the hypervisor took the request, and after %s the guest is not on the node %s; look there", limit,
+			return job.Undetermined("the hypervisor accepted the request, but after %s the guest is not on the node %s; check that node",
+				limit,
 				m.Spec.Node)
 		}
 		if !told {
-			a.run.Note("the hypervisor's task has ended; waiting for the guest to be on the node %s", m.Spec.Node)
+			a.run.Note("the hypervisor's task has ended; waiting for the guest to appear on the node %s", m.Spec.Node)
 		}
 		if wait(ctx, pause) != nil {
 			return a.stopped(ctx)

@@ -28,7 +28,7 @@ func Targets(given []NamedTarget) ([]BulkTarget, error) {
 			key[1] = *t.App
 		}
 		if seen[key] {
-			faults = append(faults, problem.Fault{Loc: loc, Msg: "comes twice", Type: "duplicate"})
+			faults = append(faults, problem.Fault{Loc: loc, Msg: "listed twice", Type: "duplicate"})
 		}
 		seen[key] = true
 	}

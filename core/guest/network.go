@@ -134,7 +134,7 @@ func (a *Actor) keepAddresses(ctx context.Context, g *Guest, all []Interface) er
 	_, err := a.DB.Pool.Exec(ctx, `UPDATE guests SET addresses = $2, addresses_at = now() WHERE id = $1
 		AND (addresses IS DISTINCT FROM $2 OR addresses_at < now() - interval '10 seconds')`, g.ID, kept)
 	if err != nil {
-		return db.Problem(fmt.Errorf("keeping a guest's addresses: %w", err))
+		return db.Problem(fmt.Errorf("storing a guest's addresses: %w", err))
 	}
 	return nil
 }

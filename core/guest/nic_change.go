@@ -45,10 +45,10 @@ func ChangeNIC(ctx context.Context, a *Actor, r Request, iface string, change hy
 	now := nicNamed(list, iface)
 	switch {
 	case now == nil:
-		return ChangedInterface{}, problem.New(problem.CodeNotFound, "the guest has no such NIC")
+		return ChangedInterface{}, problem.New(problem.CodeNotFound, "the guest does not have this NIC")
 	case r.Guest.Kind == VM && slices.ContainsFunc(named, func(field string) bool { return slices.Contains(addressing, field) }):
 		return ChangedInterface{}, problem.New(problem.CodeVMAddressing,
-			"the addresses of a VM are set inside it, or by what its network hands out; the hypervisor does not know them")
+			"the addresses of a VM are set inside it or by its network; the hypervisor does not know them")
 	}
 	if err := CheckDigest(change.Digest, list.Digest); err != nil {
 		return ChangedInterface{}, err
@@ -82,7 +82,7 @@ func (c *Change) changeNIC(ctx context.Context, on Subject, before hypervisor.NI
 		if now := nicNamed(list, before.Key); now != nil {
 			return now, list, nil
 		}
-		return nil, list, problem.New(problem.CodeNotFound, "the guest has this NIC no more")
+		return nil, list, problem.New(problem.CodeNotFound, "the guest no longer has this NIC")
 	}
 	err := SendTo(ctx, c, slices.Concat(change.Fields, change.Clear),
 		func(able hypervisor.NICEditor, ctx context.Context, ref hypervisor.GuestRef) error {

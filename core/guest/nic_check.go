@@ -22,7 +22,7 @@ func (a *Actor) checkNIC(ctx context.Context, g *Guest, now hypervisor.NIC, chan
 			return err
 		}
 		if known && bridge && !slices.Contains(p.Bridges, change.Set.Bridge) {
-			p.refuse(hypervisor.NICBridge, "value_error", "the node has no such bridge, or the monitoring token does not see it")
+			p.refuse(hypervisor.NICBridge, "value_error", "the node does not have this bridge, or the monitoring token cannot see it")
 		}
 	}
 	if mtu && change.Set.MTU != nil {
@@ -57,14 +57,15 @@ func (p *place) checkFamily(change hypervisor.NICChange, f family) {
 	own, fixed := f.prefix()
 	fits := true
 	if slices.Contains(change.Fields, f.field) && !fixed && !slices.Contains(f.words, f.ip) {
-		p.refuse(f.field, "value_error", "must be an address of IPv%d with its prefix, or one of %s", f.version, strings.Join(f.words, ", "))
+		p.refuse(f.field, "value_error", "must be an IPv%d address with a prefix length, or one of %s",
+			f.version, strings.Join(f.words, ", "))
 		fits = false
 	}
 	gateway, err := netip.ParseAddr(f.gateway)
 	is := err == nil && gateway.Zone() == "" && (f.version == 4) == gateway.Is4() && !gateway.Is4In6() && !gateway.IsMulticast() &&
 		!gateway.IsUnspecified()
 	if slices.Contains(change.Fields, f.gatewayName) && !is {
-		p.refuse(f.gatewayName, "value_error", "must be an address of IPv%d without a prefix", f.version)
+		p.refuse(f.gatewayName, "value_error", "must be an IPv%d address without a prefix length", f.version)
 		fits = false
 	}
 	if !fits || f.gateway == "" || !is {
@@ -77,13 +78,13 @@ func (p *place) checkFamily(change hypervisor.NICChange, f family) {
 	}
 	switch {
 	case !fixed:
-		p.refuse(at, "value_error", "a gateway goes with a fixed address only; null for %s removes it", f.gatewayName)
+		p.refuse(at, "value_error", "a gateway requires a fixed address; send null for %s to remove it", f.gatewayName)
 	case gateway == own.Addr():
-		p.refuse(at, "value_error", "the gateway is the address itself")
+		p.refuse(at, "value_error", "the gateway must differ from the address")
 	// A link-local gateway is valid in every network (RFC 4861 section 6.3.4
 	// uses such addresses for routers).
 	case !own.IsSingleIP() && !own.Contains(gateway) && !gateway.IsLinkLocalUnicast():
-		p.refuse(at, "value_error", "the gateway is not in the network of the address")
+		p.refuse(at, "value_error", "the gateway must be in the network of the address")
 	}
 }
 

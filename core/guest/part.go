@@ -77,7 +77,7 @@ func (p *Parts) BackUp(ctx context.Context, part, storage, notes string) (hyperv
 			return made[i], nil
 		}
 	}
-	return hypervisor.Backup{}, job.Fail("the backup was made, and is not listed")
+	return hypervisor.Backup{}, job.Fail("the backup was created, but the storage does not list it")
 }
 
 // Restorable returns the IDs of the guest's volumes that a backup contains, for

@@ -96,7 +96,7 @@ func (a *Actor) placeOn(ctx context.Context, hostID int64, number string, query 
 		p.refuse(number, fault, "must be from %d to %d", p.Limits.MinNumber, p.Limits.MaxNumber)
 		return p, nil
 	case p.ID == "" && n != nil:
-		p.refuse(number, "value_error", "the number %d is taken by another guest", *n)
+		p.refuse(number, "value_error", "the ID %d is taken by another guest", *n)
 		return p, nil
 	case p.ID == "":
 		p.refuse("name", "value_error", "the name %s is taken by another guest", query.Name)
@@ -115,7 +115,7 @@ func (a *Actor) placeOn(ctx context.Context, hostID int64, number string, query 
 // for each other until the end of their transactions.
 func (p *place) reserve(ctx context.Context, tx *db.Tx, wanted bool) error {
 	if _, err := tx.Pgx.Exec(ctx, "SELECT pg_advisory_xact_lock($1, $2::bigint::integer)", db.LockGuestID, p.clusterID); err != nil {
-		return fmt.Errorf("waiting to reserve an id: %w", err)
+		return fmt.Errorf("waiting to reserve an ID: %w", err)
 	}
 	used, err := usedIDs(ctx, tx.Pgx, p.clusterID)
 	if err != nil {
@@ -136,11 +136,11 @@ func usedIDs(ctx context.Context, q interface {
 		AND host_id IN (SELECT id FROM hosts WHERE cluster_id = $1) AND params->'spec'->>'ID' IS NOT NULL
 		UNION SELECT ref FROM guests WHERE cluster_id = $1`, clusterID)
 	if err != nil {
-		return nil, db.Problem(fmt.Errorf("looking for ids that are to be used: %w", err))
+		return nil, db.Problem(fmt.Errorf("reading the reserved IDs: %w", err))
 	}
 	used, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
-		return nil, db.Problem(fmt.Errorf("looking for ids that are to be used: %w", err))
+		return nil, db.Problem(fmt.Errorf("reading the reserved IDs: %w", err))
 	}
 	return used, nil
 }
@@ -151,9 +151,9 @@ func (p *place) avoid(used []string, wanted bool) {
 	switch {
 	case !slices.Contains(used, string(p.ID)):
 	case wanted:
-		p.refuse(p.number, "value_error", "%s is taken by another guest, or by one that a job is creating", p.ID)
+		p.refuse(p.number, "value_error", "%s is taken by another guest, or reserved by a job", p.ID)
 	case p.Number == nil:
-		p.refuse("name", "value_error", "%s is taken by another guest, or by one that a job is creating", p.ID)
+		p.refuse("name", "value_error", "%s is taken by another guest, or reserved by a job", p.ID)
 	default:
 		taken := map[string]bool{}
 		for _, id := range used {
@@ -172,8 +172,8 @@ func (p *place) avoid(used []string, wanted bool) {
 // checkName records a fault for a name that not every hypervisor accepts.
 func (p *place) checkName(name string) {
 	if len(name) > maxName || !guestName.MatchString(name) {
-		p.refuse("name", "string_pattern_mismatch", "must have 1 to 63 letters, digits, . and -, and begin and end with a letter or digit, "+
-			"also around each dot")
+		p.refuse("name", "string_pattern_mismatch", "must have 1 to 63 letters, digits, . and -; each part between dots must start and "+
+			"end with a letter or digit")
 	}
 }
 
@@ -193,13 +193,13 @@ func (p *place) checkStorage(field, name string, kind hypervisor.GuestKind, byte
 	i := slices.IndexFunc(p.Storages, func(s hypervisor.PlacementStorage) bool { return s.Name == name })
 	switch {
 	case i < 0:
-		p.refuse(field, "value_error", "the node has no such storage")
+		p.refuse(field, "value_error", "the node does not have this storage")
 	case !p.Storages[i].VMs && kind == hypervisor.VM, !p.Storages[i].Containers && kind == hypervisor.Container:
-		p.refuse(field, "value_error", "this storage holds no disks of a %s", kind)
+		p.refuse(field, "value_error", "this storage does not accept disks of a %s", kind)
 	case !p.Storages[i].Available:
 		p.refuse(field, "value_error", "this storage is not available")
 	default:
-		p.checkRoom(p.Storages[i], bytes, field, "this storage has room for %d GiB", free(p.Storages[i])>>30)
+		p.checkRoom(p.Storages[i], bytes, field, "this storage has only %d GiB free", free(p.Storages[i])>>30)
 	}
 }
 
@@ -258,7 +258,7 @@ func (a *Actor) onlineNode(ctx context.Context, hostID int64, field string, want
 		}
 	}
 	if wanted == nil {
-		return "", problem.New(problem.CodeInvalidState, "no node of the host is known to be online; sync it first")
+		return "", problem.New(problem.CodeInvalidState, "no node of the host is known to be online; sync the host first")
 	}
-	return "", problem.InvalidField("the host has no such node", "value_error", "body", field)
+	return "", problem.InvalidField("the host does not have this node", "value_error", "body", field)
 }

@@ -17,10 +17,10 @@ func (on Subject) interrupt(p *plan.Plan) {
 	case hypervisor.GuestRunning, hypervisor.GuestPaused:
 		p.AddSince(plan.KindUptime, g.Name, g.since(), "%s is %s and is interrupted.", g.Name, g.Status)
 	case hypervisor.GuestUnknown:
-		p.Warn("It is not known whether %s runs.", g.Name)
+		p.Warn("It is unknown whether %s is running.", g.Name)
 	}
 	if g.IsSelf {
-		p.Warn("The service itself runs in %s and goes with it.", g.Name)
+		p.Warn("The service itself runs in %s and is interrupted too.", g.Name)
 	}
 }
 
@@ -41,7 +41,7 @@ func planned(p *plan.Plan, err error) error {
 		return nil
 	}
 	if known := problem.From(err); known.Status() >= 500 && known.Code != problem.CodeInternal {
-		p.Warn("The hypervisor cannot be asked: %s", known.Detail)
+		p.Warn("The hypervisor did not answer: %s", known.Detail)
 		return nil
 	}
 	return err
@@ -58,14 +58,16 @@ func planRollBack(ctx context.Context, on Subject, spec hypervisor.RollbackSpec,
 	if target == nil {
 		return noSnapshot()
 	}
-	p.AddSince(plan.KindData, spec.Name, target.TakenAt, "All that %s has written since the snapshot %s is lost.", on.Guest.Name, spec.Name)
+	p.AddSince(plan.KindData, spec.Name, target.TakenAt, "All data that %s has written since the snapshot %s is lost.",
+		on.Guest.Name, spec.Name)
 	for _, s := range inOrder(all) {
 		if s.Name != spec.Name && follows(all, s, spec.Name) {
-			p.AddSince(plan.KindSnapshot, s.Name, s.TakenAt, "The snapshot %s is newer; the present state no longer follows it.", s.Name)
+			p.AddSince(plan.KindSnapshot, s.Name, s.TakenAt, "The snapshot %s is newer; the current state will no longer be based on it.",
+				s.Name)
 		}
 	}
 	if !target.Memory && on.Guest.Status == hypervisor.GuestRunning {
-		p.Warn("%s does not run afterwards: the snapshot is without memory.", on.Guest.Name)
+		p.Warn("%s will not be running afterwards: the snapshot does not include memory.", on.Guest.Name)
 	}
 	return nil
 }
@@ -96,6 +98,6 @@ func planDeleteSnapshot(ctx context.Context, on Subject, name string, p *plan.Pl
 	if s == nil {
 		return noSnapshot()
 	}
-	p.AddSince(plan.KindSnapshot, name, s.TakenAt, "The snapshot %s of %s is deleted; there is no way back to it.", name, on.Guest.Name)
+	p.AddSince(plan.KindSnapshot, name, s.TakenAt, "The snapshot %s of %s is deleted. You cannot go back to it.", name, on.Guest.Name)
 	return nil
 }

@@ -195,7 +195,7 @@ func TestProvisioningJobs(t *testing.T) {
 		if b.UIDs {
 			b.ended(t, b.add(t, guest.CloneJob(b.hostID, p, copied)), job.Failed)
 		} else if _, transcript = b.ended(t, b.add(t, guest.CloneJob(b.hostID, p, copied)), job.Succeeded); !strings.Contains(transcript,
-			"900 was taken by another guest; the copy becomes") || len(b.cluster.Guests()) != before+1 {
+			"900 was taken by another guest; the clone gets the ID") || len(b.cluster.Guests()) != before+1 {
 			t.Errorf("the copy: %d guests were %d\n%s", len(b.cluster.Guests()), before, transcript)
 		}
 		full := b.vmSpec("950")
@@ -216,7 +216,7 @@ func TestWhatIsNotDestroyed(t *testing.T) {
 			"the guest is running": func(ref hypervisor.GuestRef) {
 				b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Status = hypervisor.GuestRunning })
 			},
-			"the guest is protected": func(ref hypervisor.GuestRef) {
+			"the guest has protection enabled": func(ref hypervisor.GuestRef) {
 				b.cluster.ChangeConfig(ref.ID, func(c *hypervisor.Config) { c.Protected = true })
 			},
 		} {
@@ -233,7 +233,7 @@ func TestWhatIsNotDestroyed(t *testing.T) {
 		j, transcript := b.ended(t, b.add(t, guest.Uninstall.Spec(job.Target{Kind: "app", ID: 1, Name: "wiki"}, 1, b.hostID,
 			guest.Params[hypervisor.DestroySpec]{Asked: p})), job.Failed)
 		if got := statusOf(b.cluster, ref.ID); got != hypervisor.GuestRunning || len(b.words(t, ref)) != 0 ||
-			!strings.Contains(j.Error, "the guest is protected at the hypervisor; nothing was done") {
+			!strings.Contains(j.Error, "the guest has protection enabled on the hypervisor; nothing was done") {
 			t.Errorf("a protected container is %s: %s\n%s", got, j.Error, transcript)
 		}
 		// The hypervisor's own word, where it finds it out first.
@@ -325,7 +325,7 @@ func TestAnEarlierRequestHasMadeTheVM(t *testing.T) {
 		b.wrap = func(h hypervisor.Host) hypervisor.Host { return twice{h} }
 		b.start(t)
 		_, transcript := b.ended(t, b.add(t, guest.CreateJob(b.hostID, b.vmSpec("900"), false, false)), job.Succeeded)
-		if n := b.marked(); n != 1 || !strings.Contains(transcript, "is there since an earlier request") {
+		if n := b.marked(); n != 1 || !strings.Contains(transcript, "exists: an earlier request created it") {
 			t.Errorf("%d VMs were made\n%s", n, transcript)
 		}
 	})

@@ -141,7 +141,7 @@ func showNamed(ctx context.Context, d *db.DB, id int64, name string, tags []stri
 	_, err := d.Pool.Exec(ctx, `UPDATE guests SET name = CASE WHEN $2 = '' THEN name ELSE $2 END, tags = $3, changed_at = now(),
 		read_at = now() WHERE id = $1`, id, name, tags)
 	if err != nil {
-		return db.Problem(fmt.Errorf("showing the guest's new name: %w", err))
+		return db.Problem(fmt.Errorf("storing the guest's new name: %w", err))
 	}
 	return nil
 }
@@ -251,5 +251,5 @@ func CheckDigest(given, now string) error {
 	if given == "" || given == now {
 		return nil
 	}
-	return problem.New(problem.CodeDigestConflict, "it was changed since you read it; read it again")
+	return problem.New(problem.CodeDigestConflict, "the object has changed since you read it; read it again and repeat your change")
 }

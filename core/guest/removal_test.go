@@ -83,7 +83,7 @@ func TestJobOutlivesItsGuest(t *testing.T) {
 	}{
 		"the task ends well":                {hypervisor.TaskOK, false, job.Succeeded, ""},
 		"the task fails, the guest is gone": {hypervisor.TaskFailed, false, job.Succeeded, "the task failed; but the guest is gone"},
-		"its end is unknown, it is gone":    {hypervisor.TaskUnknown, false, job.Succeeded, "but the guest is gone"},
+		"its end is unknown, it is gone":    {hypervisor.TaskUnknown, false, job.Succeeded, "but the guest no longer exists"},
 		"the task fails, it is there":       {hypervisor.TaskFailed, true, job.Failed, "the end"},
 	} {
 		t.Run(name, func(t *testing.T) {

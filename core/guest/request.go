@@ -73,7 +73,7 @@ func (a *Actor) Started(ctx context.Context, jobID int64, isSelf bool) (Started,
 func (a *Actor) StartedAgain(ctx context.Context, made idempotency.Made) (Started, error) {
 	var self bool
 	if err := json.Unmarshal(made.Kept, &self); err != nil {
-		return Started{}, fmt.Errorf("decoding what an answer is made of: %w", err)
+		return Started{}, fmt.Errorf("decoding the job's parameters: %w", err)
 	}
 	return a.Started(ctx, made.JobID, self)
 }
@@ -158,10 +158,10 @@ func (w Work[P]) prepare(ctx context.Context, a *Actor, r Request, spec P) (func
 func (w Work[P]) refuse(ctx context.Context, a *Actor, on Subject, spec P, draft *plan.Draft) error {
 	g, kind := on.Guest, hypervisor.GuestKind(on.Guest.Kind)
 	if !slices.Contains(w.guests(), kind) {
-		return problem.New(problem.CodeUnsupported, "%s is not for a %s", w.Kind, on.target.Kind)
+		return problem.New(problem.CodeUnsupported, "%s is not available for a %s", w.Kind, on.target.Kind)
 	}
 	if g.Template && !w.Templates && !w.Destroys {
-		refused := problem.New(problem.CodeInvalidState, "%s is a template; %s is not for templates", g.Name, w.Kind)
+		refused := problem.New(problem.CodeInvalidState, "%s is a template; %s is not available for templates", g.Name, w.Kind)
 		if err := draft.Refuse(refused); err != nil {
 			return err
 		}
@@ -170,7 +170,7 @@ func (w Work[P]) refuse(ctx context.Context, a *Actor, on Subject, spec P, draft
 		return draft.Refuse(err)
 	}
 	if draft.Only() && g.JobID != nil {
-		if err := draft.Refuse(problem.New(problem.CodeGuestBusy, "job %d works on %s", *g.JobID, g.Name)); err != nil {
+		if err := draft.Refuse(problem.New(problem.CodeGuestBusy, "job %d is working on %s", *g.JobID, g.Name)); err != nil {
 			return err
 		}
 	}
@@ -203,14 +203,15 @@ func (w Work[P]) confirmation(r Request, given bool) plan.Confirmation {
 	switch {
 	case c.IsSelf && w.Destroys && !given:
 		c.Code, c.Why = problem.CodeSelfTarget,
-			fmt.Sprintf("the service itself runs in %s and would be destroyed with it; send its name as confirm to go on", phrase)
+			fmt.Sprintf("the service itself runs in %s and would be destroyed with it; to proceed, send the guest's name as confirm",
+				phrase)
 	case w.Loses != "":
-		c.Code, c.Why = problem.CodeConfirmRequired, fmt.Sprintf("%s; send the name %s as confirm to go on", w.Loses, phrase)
+		c.Code, c.Why = problem.CodeConfirmRequired, fmt.Sprintf("%s; to proceed, send the name %s as confirm", w.Loses, phrase)
 	case w.Asks != nil && w.Asks(r.Guest) != "":
-		c.Code, c.Why = problem.CodeConfirmRequired, fmt.Sprintf("%s; send the name %s as confirm to go on", w.Asks(r.Guest), phrase)
+		c.Code, c.Why = problem.CodeConfirmRequired, fmt.Sprintf("%s; to proceed, send the name %s as confirm", w.Asks(r.Guest), phrase)
 	case c.IsSelf:
 		c.Code = problem.CodeSelfTarget
-		c.Why = fmt.Sprintf("the service itself runs in %s and would be taken away with it; send its name as confirm to go on", phrase)
+		c.Why = fmt.Sprintf("the service itself runs in %s and would be interrupted; to proceed, send the guest's name as confirm", phrase)
 	}
 	return c
 }

@@ -56,7 +56,7 @@ type Restorable struct {
 // warn adds warnings to a plan if the backup may not be what it seems.
 func (b *Restorable) warn(p *plan.Plan) {
 	if b.Backup.Verified == hypervisor.BackupDamaged {
-		p.Warn("The backup was found damaged when it was last verified.")
+		p.Warn("The last verification found the backup damaged.")
 	}
 	switch b.Suspicion {
 	case BackupUnfinished:
@@ -68,7 +68,7 @@ func (b *Restorable) warn(p *plan.Plan) {
 		if text := strings.TrimSpace(host.CleanTo(b.Backup.Notes, maxNotes)); text != "" {
 			notes = fmt.Sprintf("Its notes are: %q.", text)
 		}
-		p.Warn("Another cluster lists the same backup, and nothing shows that it belongs to %s. %s", b.Name, notes)
+		p.Warn("Another cluster lists the same backup, and it is not certain that it belongs to %s. %s", b.Name, notes)
 	}
 }
 
@@ -104,7 +104,7 @@ func (w *Worker) restore(ctx context.Context, run *job.Run) error {
 	spec := params.Spec
 	c := &making{Worker: w, run: run, progress: makingProgress{ID: spec.ID}, hostID: params.HostID, kind: spec.Backup.Kind,
 		node: spec.Node, name: params.Name, noun: "guest", wanted: params.Wanted, needs: endpoint.Backup, step: "restore",
-		from: &spec.Backup, does: hypervisor.OperationRestore, says: "making a guest of the backup " + spec.Backup.ID, unmarked: true}
+		from: &spec.Backup, does: hypervisor.OperationRestore, says: "creating a guest from the backup " + spec.Backup.ID, unmarked: true}
 	c.send = func(ctx context.Context, at hypervisor.Host, id hypervisor.GuestID) (string, error) {
 		able, err := host.Able[hypervisor.Backuper](at)
 		if err != nil {
@@ -160,13 +160,13 @@ type judged struct {
 func restoreOver(start bool) Work[overSpec] {
 	work := Work[overSpec]{
 		Kind: restoreKind, Needs: endpoint.Backup, Interrupts: true, Appears: true, Templates: true,
-		Loses: "the guest and its disks are replaced by the backup, and all that was written since is lost",
+		Loses: "the guest and its disks are replaced by the backup, and everything written since then is lost",
 		Shows: func(spec overSpec) any { return spec.Order }, Target: func(spec overSpec) job.Target { return spec.Of },
 		Check: checkRestoreOver,
 		Plan:  planRestoreOver,
 		Steps: []Step[overSpec]{{
 			Name: "restore", Does: hypervisor.OperationRestore,
-			Says: func(spec overSpec) string { return "replacing the guest by the backup " + spec.Backup.ID },
+			Says: func(spec overSpec) string { return "replacing the guest with the backup " + spec.Backup.ID },
 			Send: Using(func(b hypervisor.Backuper, ctx context.Context, ref hypervisor.GuestRef, spec overSpec) (string, error) {
 				spec.RestoreSpec.ID, spec.RestoreSpec.Node = ref.ID, ref.Node
 				return b.Restore(ctx, spec.RestoreSpec)
@@ -177,7 +177,7 @@ func restoreOver(start bool) Work[overSpec] {
 	if start {
 		begin := Lifecycle(hypervisor.Start).Steps[0]
 		work.Steps = append(work.Steps, Step[overSpec]{
-			Name: "start", Needs: endpoint.Lifecycle, Does: begin.Does, Says: func(overSpec) string { return "starting it" },
+			Name: "start", Needs: endpoint.Lifecycle, Does: begin.Does, Says: func(overSpec) string { return "starting the guest" },
 			Send: Using(func(l hypervisor.Lifecycler, ctx context.Context, ref hypervisor.GuestRef, _ overSpec) (string, error) {
 				return l.Act(ctx, ref, hypervisor.Start)
 			}),
@@ -267,7 +267,8 @@ func overwritable(ctx context.Context, at hypervisor.Host, guest hypervisor.Gues
 	}
 	for _, d := range overwrite(config, nil).all() {
 		if !slices.Contains(spec.Judged.Volumes, d.Volume) {
-			s.Blocked = fmt.Sprintf("the guest has the volume %s, which it did not have when the restore was requested", host.Clean(d.Volume))
+			s.Blocked = fmt.Sprintf("the guest has the volume %s, which did not exist when the restore was requested",
+				host.Clean(d.Volume))
 		}
 	}
 	return s, nil
@@ -276,7 +277,7 @@ func overwritable(ctx context.Context, at hypervisor.Host, guest hypervisor.Gues
 // planRestoreOver adds what the guest has and the backup does not have.
 func planRestoreOver(ctx context.Context, on Subject, spec overSpec, p *plan.Plan) error {
 	g := on.Guest
-	p.AddSince(plan.KindData, g.Name, spec.Backup.TakenAt, "All that %s has written since the backup was taken is lost.", g.Name)
+	p.AddSince(plan.KindData, g.Name, spec.Backup.TakenAt, "All data that %s has written since the backup was taken is lost.", g.Name)
 	config, err := on.config(ctx)
 	if err != nil {
 		return planned(p, err)
@@ -427,11 +428,11 @@ func RestoreNew(ctx context.Context, a *Actor, b Restorable, order RestoreOrder)
 		if err := planned(told, unread); err != nil {
 			return err
 		}
-		told.AddSince(plan.KindGuest, string(p.ID), b.Backup.TakenAt, "The guest %s is made of the backup of %s on node %s.", p.ID,
+		told.AddSince(plan.KindGuest, string(p.ID), b.Backup.TakenAt, "The guest %s is created from the backup of %s on node %s.", p.ID,
 			b.Name, node)
 		tellMissing(told, content)
 		if b.GuestID != nil && !spec.NewIdentity {
-			told.Warn("%s is still there: both have the same MAC addresses and cannot run side by side in one network.", b.Name)
+			told.Warn("%s still exists: both guests have the same MAC addresses and cannot run in the same network.", b.Name)
 		}
 		b.warn(told)
 		return nil

@@ -56,7 +56,7 @@ func (s *Store) Scheduled(ctx context.Context, a *Actor, c Chosen, kinds ...stri
 	}
 	all, err := Targets(c.Targets)
 	if err != nil {
-		return nil, invalidParams("a target must name either a vm or an app, and comes once")
+		return nil, invalidParams("each target must name either a vm or an app, and must be listed only once")
 	}
 	entries, err := s.entriesOf(ctx, all)
 	if err != nil {
@@ -140,13 +140,13 @@ func (c *Scheduled) Each(ctx context.Context, prepare func(context.Context, Requ
 	}
 	if len(ready) == 0 && first != nil {
 		if c.selected { // others may be selected at the next run
-			first = problem.New(problem.CodeInvalidState, "all that is selected is refused: %s", problem.From(first).Detail)
+			first = problem.New(problem.CodeInvalidState, "all selected guests are refused: %s", problem.From(first).Detail)
 			return func(context.Context, *db.Tx) (*job.Job, error) { return nil, first }, nil
 		}
 		return nil, first
 	}
 	if len(ready) == 0 {
-		none := problem.New(problem.CodeInvalidState, "nothing is selected at present that the schedule's writer may work on")
+		none := problem.New(problem.CodeInvalidState, "the selection matches no guest that the schedule's author may act on")
 		return func(context.Context, *db.Tx) (*job.Job, error) { return nil, none }, nil
 	}
 	return func(ctx context.Context, tx *db.Tx) (*job.Job, error) { return enqueueEach(ctx, tx, ready) }, nil

@@ -83,14 +83,14 @@ func (s *Self) Guests(ctx context.Context) ([]int64, error) {
 		AND lower(split_part(g.name, '.', 1)) = lower($3) END`,
 		*host, s.Container, s.Hostname)
 	if err != nil {
-		return nil, db.Problem(fmt.Errorf("looking for our own guest: %w", err))
+		return nil, db.Problem(fmt.Errorf("finding the service's own guest: %w", err))
 	}
 	defer rows.Close()
 	var ids []int64
 	for rows.Next() {
 		var id int64
 		if err := rows.Scan(&id); err != nil {
-			return nil, fmt.Errorf("looking for our own guest: %w", err)
+			return nil, fmt.Errorf("finding the service's own guest: %w", err)
 		}
 		ids = append(ids, id)
 	}
@@ -106,11 +106,11 @@ func (s *Self) Nodes(ctx context.Context) ([]string, error) {
 	}
 	rows, err := s.DB.Pool.Query(ctx, "SELECT DISTINCT node FROM guests WHERE id = ANY ($1) ORDER BY node", ids)
 	if err != nil {
-		return nil, db.Problem(fmt.Errorf("looking for our own node: %w", err))
+		return nil, db.Problem(fmt.Errorf("finding the service's own node: %w", err))
 	}
 	nodes, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
-		return nil, db.Problem(fmt.Errorf("looking for our own node: %w", err))
+		return nil, db.Problem(fmt.Errorf("finding the service's own node: %w", err))
 	}
 	return nodes, nil
 }

@@ -39,10 +39,10 @@ func (a *act) settle(ctx context.Context, s step, err error) error {
 	// The hypervisor does not have the guest any more, which is what the step
 	// wants.
 	case s.removes && a.gone(reading, readErr):
-		state, readErr = State{Done: "the guest is gone"}, nil
+		state, readErr = State{Done: "the guest no longer exists"}, nil
 	}
 	if readErr != nil {
-		a.run.Note("the guest's new state could not be read; the next poll shows it")
+		a.run.Note("could not read the guest's new state; the next poll will show it")
 		return err
 	}
 	there := state.Done
@@ -108,7 +108,7 @@ func (w *Worker) show(ctx context.Context, guestID int64, guest hypervisor.Guest
 	_, err := w.DB.Pool.Exec(ctx, showRead, guestID, guest.Status, guest.Lock, guest.Node, guest.CPU, guest.Memory, guest.Uptime,
 		guest.CPUSeconds, guest.Name)
 	if err != nil {
-		return fmt.Errorf("showing the guest's new state: %w", err)
+		return fmt.Errorf("storing the guest's new state: %w", err)
 	}
 	return detailStale(ctx, w.DB, guestID)
 }

@@ -30,7 +30,7 @@ var TakeSnapshot = Work[hypervisor.SnapshotSpec]{
 		}
 		s, err := lookFor(ctx, on, spec.Name)
 		if err == nil && s != nil {
-			return problem.New(problem.CodeConflict, "%s has a snapshot of this name already", on.Guest.Name)
+			return problem.New(problem.CodeConflict, "%s already has a snapshot with this name", on.Guest.Name)
 		}
 		return err
 	},
@@ -76,7 +76,7 @@ var DeleteSnapshot = Work[string]{
 			case found == nil:
 				s.Done = fmt.Sprintf("the guest has no snapshot named %q", name)
 			case found.Incomplete:
-				s.Left = fmt.Sprintf("the snapshot %q is incomplete and good for nothing but to be deleted", name)
+				s.Left = fmt.Sprintf("the snapshot %q is incomplete and can only be deleted", name)
 				s.Again, s.Since = true, found.TakenAt
 			default:
 				s.Again, s.Since = true, found.TakenAt
@@ -93,7 +93,7 @@ var DeleteSnapshot = Work[string]{
 // the problem not_found, an incomplete one invalid_state.
 var RollBack = Work[hypervisor.RollbackSpec]{
 	Kind: "snapshot_rollback", Needs: endpoint.Lifecycle, Interrupts: true,
-	Loses: "all that was written since the snapshot is lost", Plan: planRollBack,
+	Loses: "all data written since the snapshot is lost", Plan: planRollBack,
 	Shows: func(spec hypervisor.RollbackSpec) any { return showName(spec.Name) },
 	Check: func(ctx context.Context, on Subject, spec hypervisor.RollbackSpec) error {
 		s, err := lookFor(ctx, on, spec.Name)
@@ -103,13 +103,13 @@ var RollBack = Work[hypervisor.RollbackSpec]{
 		case s == nil:
 			return noSnapshot()
 		case s.Incomplete:
-			return problem.New(problem.CodeInvalidState, "the snapshot is incomplete; there is no way back to it")
+			return problem.New(problem.CodeInvalidState, "the snapshot is incomplete; you cannot roll back to it")
 		}
 		return nil
 	},
 	Steps: []Step[hypervisor.RollbackSpec]{{
 		Name: "roll_back", Does: hypervisor.OperationSnapshotRollback,
-		Says: func(spec hypervisor.RollbackSpec) string { return "going back to the snapshot " + spec.Name },
+		Says: func(spec hypervisor.RollbackSpec) string { return "rolling back to the snapshot " + spec.Name },
 		Send: Using(hypervisor.Snapshotter.RollBack),
 		State: onSnapshot(func(s hypervisor.RollbackSpec) string { return s.Name }, func(name string,
 			found *hypervisor.Snapshot) (s State) {
@@ -166,7 +166,7 @@ func inOrder(all []hypervisor.Snapshot) []hypervisor.Snapshot {
 func showName(name string) any { return map[string]string{"name": name} }
 
 // noSnapshot returns the problem not_found.
-func noSnapshot() error { return problem.New(problem.CodeNotFound, "there is no such snapshot") }
+func noSnapshot() error { return problem.New(problem.CodeNotFound, "snapshot not found") }
 
 // lookFor reads the snapshot with that name from the hypervisor. It returns nil
 // without error if there is none.
@@ -214,7 +214,7 @@ func checkSnapshotName(name string) error {
 		return problem.InvalidField("must be a letter and 1 to 39 letters, digits, - or _", "string_pattern_mismatch", "body", "name")
 	}
 	if name == "current" {
-		return problem.InvalidField("means the present state", "value_error", "body", "name")
+		return problem.InvalidField("is reserved for the current state", "value_error", "body", "name")
 	}
 	return nil
 }

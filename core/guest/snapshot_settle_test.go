@@ -123,7 +123,7 @@ func (h *traceless) Tasks(context.Context, hypervisor.TaskQuery) (hypervisor.Tas
 func TestSnapshotOfALostRequest(t *testing.T) {
 	t.Parallel()
 	for text, whole := range map[string]bool{
-		"it was carried out": true, `does not reach back to it`: false,
+		"the request was carried out": true, `does not reach back that far`: false,
 	} {
 		t.Run(text, func(t *testing.T) {
 			t.Parallel()

@@ -65,7 +65,7 @@ func (a *act) before(ctx context.Context, s step) (clock time.Time, done bool, e
 			return time.Time{}, false, err
 		}
 		if self {
-			return time.Time{}, false, job.Fail("the service itself runs in this guest, and that was not confirmed; nothing was done")
+			return time.Time{}, false, job.Fail("the service itself runs in this guest, and this was not confirmed; nothing was done")
 		}
 	}
 	if state.Done != "" {
@@ -73,7 +73,7 @@ func (a *act) before(ctx context.Context, s step) (clock time.Time, done bool, e
 		return guest.At, true, nil
 	}
 	if state.Made != "" && a.run.Begun(s.name) {
-		a.run.Note("%s since the request: it was carried out, although its task was not found", state.Made)
+		a.run.Note("%s: the request was carried out, although its task was not found", state.Made)
 		return guest.At, true, nil
 	}
 	if state.Blocked != "" {

@@ -18,7 +18,7 @@ func (w *Worker) supersede(ctx context.Context, hostID int64, made hypervisor.Gu
 		WHERE cluster_id = (SELECT cluster_id FROM hosts WHERE id = $1) AND kind = $2 AND guest_ref = $3 AND uid IS NULL
 			AND NOT superseded AND (taken_at IS NULL OR taken_at < $4)`, hostID, made.Kind, made.ID, before)
 	if err != nil {
-		return db.Problem(fmt.Errorf("noting whose backups there are of an id: %w", err))
+		return db.Problem(fmt.Errorf("recording the owners of a guest ID's backups: %w", err))
 	}
 	return nil
 }
@@ -29,7 +29,7 @@ func (w *Worker) restored(ctx context.Context, hostID int64, from hypervisor.Bac
 	_, err := w.DB.Pool.Exec(context.WithoutCancel(ctx), `UPDATE backups SET superseded = false
 		WHERE cluster_id = (SELECT cluster_id FROM hosts WHERE id = $1) AND ref = $2 AND superseded`, hostID, from.ID)
 	if err != nil {
-		return db.Problem(fmt.Errorf("noting whose backup it is: %w", err))
+		return db.Problem(fmt.Errorf("recording the owner of a backup: %w", err))
 	}
 	return nil
 }

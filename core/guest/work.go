@@ -194,10 +194,10 @@ func (a Asked) another(guest hypervisor.Guest, removes bool) string {
 	switch {
 	case guest.UID != "" && a.UID != "":
 		if guest.UID != a.UID {
-			return fmt.Sprintf("%s %s is another guest than when this was asked for", a.Kind, guest.ID)
+			return fmt.Sprintf("%s %s is not the guest for which this was requested", a.Kind, guest.ID)
 		}
 	case guest.Name != "" && a.Name != "" && guest.Name != a.Name && (removes || !a.unnamed()):
-		return fmt.Sprintf("%s %s is now called %q and was %q when this was asked for", a.Kind, a.Ref, guest.Name, a.Name)
+		return fmt.Sprintf("%s %s is now called %q but was called %q when this was requested", a.Kind, a.Ref, guest.Name, a.Name)
 	}
 	return ""
 }

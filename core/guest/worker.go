@@ -253,10 +253,10 @@ func (a *act) follow(ctx context.Context, s step) error {
 			return err
 		}
 		if a.ref.ID != before.ID {
-			a.run.Note("%s %s has another name now: %s", a.asked.Kind, before.ID, a.ref.ID)
+			a.run.Note("%s %s now has another name: %s", a.asked.Kind, before.ID, a.ref.ID)
 		}
 		if a.ref.Node != before.Node {
-			a.run.Note("%s %s is not on node %s but on %s", a.asked.Kind, a.ref.ID, before.Node, a.ref.Node)
+			a.run.Note("%s %s has moved from node %s to node %s", a.asked.Kind, a.ref.ID, before.Node, a.ref.Node)
 		}
 	}
 }
@@ -276,7 +276,7 @@ func (a *act) find(ctx context.Context, s step) error {
 			a.ref.Node, a.ref.ID = a.progress.Node, cmp.Or(a.progress.Ref, a.ref.ID)
 			return nil
 		}
-		return job.Undetermined("%s %s is no longer there; its task was started and cannot be followed", a.asked.Kind, a.asked.Ref)
+		return job.Undetermined("%s %s no longer exists; its task was started and cannot be followed", a.asked.Kind, a.asked.Ref)
 	}
 	return err
 }

@@ -79,9 +79,9 @@ func (s *Store) readAccess(ctx context.Context, d driver, in entered) (access, e
 func idFault(form hypervisor.CredentialForm, id string) error {
 	switch {
 	case id == "" && form.IDLabel != "":
-		return problem.InvalidField("is needed with token_secret", "missing", "body", "token_id")
+		return problem.InvalidField("is required with token_secret", "missing", "body", "token_id")
 	case id != "" && form.OneTime:
-		return problem.InvalidField("must be left out: a "+form.Label+" has none", "value_error", "body", "token_id")
+		return problem.InvalidField("must be left out: a "+form.Label+" does not use it", "value_error", "body", "token_id")
 	case len(id) > 255 || strings.ContainsFunc(id, func(r rune) bool { return r < ' ' || r == utf8.RuneError }):
 		return problem.InvalidField("must have at most 255 printable characters", "value_error", "body", "token_id")
 	}
@@ -93,11 +93,11 @@ func idFault(form hypervisor.CredentialForm, id string) error {
 func secretFault(text string) error {
 	switch {
 	case text == "":
-		return problem.InvalidField("is needed", "missing", "body", "token_secret")
+		return problem.InvalidField("is required", "missing", "body", "token_secret")
 	case len(text) > endpoint.MaxSecret:
 		return problem.InvalidField("must be at most "+problem.Size(endpoint.MaxSecret), "too_long", "body", "token_secret")
 	case strings.Contains(text, "\x00") || !utf8.ValidString(text):
-		return problem.InvalidField("must be text without the character NUL", "value_error", "body", "token_secret")
+		return problem.InvalidField("must be text without NUL characters", "value_error", "body", "token_secret")
 	}
 	return nil
 }
@@ -133,7 +133,7 @@ func inspect(ctx context.Context, d driver, form hypervisor.CredentialForm, secr
 		}
 	}
 	if !code.Expires.IsZero() && time.Since(code.Expires) > lateness {
-		return nil, problem.InvalidField("has expired at "+code.Expires.UTC().Format(time.RFC3339), "expired", "body", "token_secret")
+		return nil, problem.InvalidField("expired at "+code.Expires.UTC().Format(time.RFC3339), "expired", "body", "token_secret")
 	}
 	return &oneTimeCode{Code: code, form: form.Name, label: form.Label, secret: secret}, nil
 }
@@ -155,12 +155,14 @@ func (d driver) enroller() (hypervisor.Enroller, error) {
 func (c *oneTimeCode) pinned(e connection) (connection, error) {
 	switch {
 	case c.Fingerprint == "" && e.fingerprint == "" && !e.verifyTLS:
-		return e, problem.InvalidField("is needed, or verify_tls: the "+c.label+" names no certificate", "missing", "body", "tls_fingerprint")
+		return e, problem.InvalidField("is required, or set verify_tls: the "+c.label+" contains no certificate",
+			"missing", "body", "tls_fingerprint")
 	case c.Fingerprint == "":
 	case e.fingerprint == "":
 		e.fingerprint = c.Fingerprint
 	case !endpoint.EqualFingerprint(e.fingerprint, c.Fingerprint):
-		return e, problem.InvalidField("is not the certificate that the "+c.label+" names: that is for another server", "fingerprint", "body",
+		return e, problem.InvalidField("does not match the certificate in the "+
+			c.label+", which is for another server", "fingerprint", "body",
 			"tls_fingerprint")
 	}
 	return e, nil

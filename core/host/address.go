@@ -15,10 +15,10 @@ import (
 )
 
 // errAddress and errLocal are the faults of an address that cannot be used.
-var errAddress = errors.New("must be a name or an IP address (IPv6 in brackets), with :port or without, or an https:// URL of these")
+var errAddress = errors.New("must be a name or an IP address (IPv6 in brackets), optionally with :port, or an https:// URL of one")
 
-var errLocal = errors.New("loopback, link-local, multicast and unspecified addresses and clouds' metadata services are not allowed " +
-	"for a host")
+var errLocal = errors.New("loopback, link-local, multicast and unspecified addresses and cloud metadata services are not allowed for a " +
+	"host")
 
 // loopback lists the names of the machine itself: "localhost", which is always
 // loopback (RFC 6761 section 6.3), and the names that Linux distributions add
@@ -46,7 +46,7 @@ func ParseAddress(address, defaultPort string, allowLocal bool) (string, error) 
 	}
 	if ip, err := netip.ParseAddr(name); err == nil {
 		if ip.Zone() != "" {
-			return "", errors.New("an IPv6 address must have no zone")
+			return "", errors.New("an IPv6 address must not have a zone")
 		}
 		ip = ip.Unmap()
 		if err := endpoint.CheckAddress(ip, allowLocal); err != nil {
@@ -89,7 +89,7 @@ func withoutScheme(text string) (string, error) {
 	}
 	if u.User != nil || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" ||
 		strings.ContainsAny(text, "#%") {
-		return "", errors.New("must have no user, path, query or fragment")
+		return "", errors.New("must not have a user, path, query or fragment")
 	}
 	return u.Host, nil
 }

@@ -94,5 +94,5 @@ func Able[A any](at hypervisor.Host) (A, error) {
 // Lacking returns the error of a host whose part, such as its driver, lacks the
 // ability with that name.
 func Lacking(part, ability string) error {
-	return sdk.Errorf(sdk.Unsupported, "the host's %s cannot do this: it lacks the ability %s", part, ability)
+	return sdk.Errorf(sdk.Unsupported, "the host's %s does not support this: it lacks the ability %s", part, ability)
 }

@@ -79,7 +79,7 @@ func TestAskWithin(t *testing.T) {
 			return 0, nil
 		})
 	if sdk.KindOf(err) != sdk.Unsupported || opener.closed != 1 ||
-		!strings.Contains(err.Error(), "the host's driver cannot do this: it lacks the ability lifecycle") {
+		!strings.Contains(err.Error(), "the host's driver does not support this: it lacks the ability lifecycle") {
 		t.Errorf("%v, closed %d times", err, opener.closed)
 	}
 }

@@ -26,7 +26,7 @@ func ByNode(ctx context.Context, d *db.DB, hostID int64, node string, capability
 		// Opening a host that was removed reports that.
 		return hostID, nil
 	case err != nil:
-		return 0, db.Problem(fmt.Errorf("looking for the host of a node: %w", err))
+		return 0, db.Problem(fmt.Errorf("reading the host of a node: %w", err))
 	}
 	return id, nil
 }

@@ -20,12 +20,12 @@ type Capability struct {
 // displayed.
 func capabilities() []Capability {
 	return []Capability{
-		{string(endpoint.Monitoring), "Monitoring", "Reads nodes, guests, storages and figures; without it nothing can be shown", true},
+		{string(endpoint.Monitoring), "Monitoring", "Reads nodes, guests, storages and metrics; required to show anything", true},
 		{string(endpoint.Lifecycle), "Lifecycle",
-			"Starts, stops, changes, clones, moves, creates and deletes guests, and changes networks and storages", false},
-		{string(endpoint.Console), "Console", "Opens consoles of guests in the browser, and node shells where these are switched on", false},
-		{string(endpoint.Backup), "Backup", "Makes, lists and restores backups", false},
-		{string(endpoint.NodePower), "Node power", "Reboots nodes or switches them off", false},
+			"Starts, stops, changes, clones, moves, creates and deletes guests; changes networks and storages", false},
+		{string(endpoint.Console), "Console", "Opens consoles of guests in the browser, and node shells where they are enabled", false},
+		{string(endpoint.Backup), "Backup", "Creates, lists and restores backups", false},
+		{string(endpoint.NodePower), "Node power", "Reboots nodes or shuts them down", false},
 	}
 }
 

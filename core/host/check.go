@@ -114,7 +114,7 @@ func (s *Store) readOnce(ctx context.Context, id int64) error {
 		return nodes, err
 	})
 	if err == nil && nodes == 0 {
-		return sdk.Errorf(sdk.Protocol, "the inventory tells no node")
+		return sdk.Errorf(sdk.Protocol, "the inventory contains no node")
 	}
 	return err
 }
@@ -160,7 +160,7 @@ func (s *Store) keepChecks(ctx context.Context, id int64, tokens []Credential, f
 				console_limits = COALESCE($7::jsonb, '[]'), verified_at = now() WHERE host_id = $1 AND capability = $2 AND token_id = $6`,
 				id, tokens[i].Key, v.Missing, v.Extra, v.Recommended, tokens[i].TokenID, v.ConsoleLimits)
 			if err != nil {
-				return fmt.Errorf("keeping what a token may do: %w", err)
+				return fmt.Errorf("storing the abilities of a token: %w", err)
 			}
 			if err := v.told.Keep(ctx, tx.Pgx, id); err != nil {
 				return err

@@ -30,7 +30,7 @@ func (s *Store) consoleLimits(ctx context.Context, at hypervisor.Host, capabilit
 	}
 	limits, err := able.ConsoleLimits(ctx)
 	if err != nil {
-		s.log.Debug("which consoles a release gives is not known", "error", err)
+		s.log.Debug("could not determine which consoles the release supports", "error", err)
 		return told
 	}
 	for _, l := range limits[:min(len(limits), maxConsoleLimits)] {

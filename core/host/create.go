@@ -90,7 +90,7 @@ func alone(in Enrolment) error {
 	if in.Form == "" && in.TokenID == "" && in.Secret.Empty() {
 		return nil
 	}
-	return pasteFault("value_error", "stands in the place of credential_form, token_id and token_secret: leave these out")
+	return pasteFault("value_error", "replaces credential_form, token_id and token_secret: leave them out")
 }
 
 // pin sets the certificate that codes name. All codes of a paste must be for
@@ -175,7 +175,7 @@ func (s *Store) Create(ctx context.Context, in Enrolment) (Host, Verification, e
 	}
 	if in.SSHEnroll {
 		if !in.SSHConsent {
-			return Host{}, Verification{}, consentRequired("a key to log in to the machine with needs your consent")
+			return Host{}, Verification{}, consentRequired("an SSH key to log in to the machine requires your consent")
 		}
 		if err := s.sshAble(ctx, t.at); err != nil {
 			return Host{}, Verification{}, err
@@ -225,7 +225,7 @@ func describeKept(ctx context.Context, tokens []endpoint.Credential) {
 // needAddress returns the fault of an empty address.
 func needAddress(text string) error {
 	if strings.TrimSpace(text) == "" {
-		return problem.InvalidField("is needed", "missing", "body", "address")
+		return problem.InvalidField("is required", "missing", "body", "address")
 	}
 	return nil
 }
@@ -307,7 +307,7 @@ func (s *Store) free(ctx context.Context, name, address string, but int64) error
 		name, address, but).Scan(&nameTaken, &addressTaken)
 	switch {
 	case err != nil:
-		return db.Problem(fmt.Errorf("comparing with other hosts: %w", err))
+		return db.Problem(fmt.Errorf("comparing the server with other hosts: %w", err))
 	case nameTaken:
 		return conflict("name")
 	case addressTaken:
@@ -330,5 +330,5 @@ func taken(err error) error {
 
 // conflict returns the problem of a field whose value another host has.
 func conflict(field string) error {
-	return problem.New(problem.CodeConflict, "another host has this %s", field).With("field", field)
+	return problem.New(problem.CodeConflict, "another host already has this %s", field).With("field", field)
 }

@@ -34,7 +34,7 @@ func (s *Store) storeCredential(ctx context.Context, tx *db.Tx, hostID int64, c 
 	}
 	sealed, err := s.keys.Seal(secret.New(string(c.Secret)), place(id))
 	if err != nil {
-		return fmt.Errorf("sealing the token: %w", err)
+		return fmt.Errorf("encrypting the token: %w", err)
 	}
 	if _, err := tx.Pgx.Exec(ctx, "UPDATE host_credentials SET secret = $2 WHERE id = $1", id, sealed); err != nil {
 		return fmt.Errorf("storing the token: %w", err)
@@ -63,7 +63,7 @@ func unmoved(ctx context.Context, tx *db.Tx, id int64, e connection) error {
 	err := tx.Pgx.QueryRow(ctx, "SELECT address = $2 AND COALESCE(tls_fingerprint, '') = $3 AND verify_tls = $4 FROM hosts WHERE id = $1",
 		id, e.address, e.fingerprint, e.verifyTLS).Scan(&there)
 	if err != nil {
-		return fmt.Errorf("looking where the host is: %w", err)
+		return fmt.Errorf("reading the host's address: %w", err)
 	}
 	if !there {
 		return changedMeanwhile()
@@ -103,7 +103,7 @@ func pollNow(ctx context.Context, tx *db.Tx, id int64) error {
 	_, err := tx.Pgx.Exec(ctx, `WITH h AS (UPDATE hosts SET next_poll_at = now(), updated_at = now() WHERE id = $1 RETURNING cluster_id)
 		UPDATE clusters SET next_poll_at = now() WHERE id = (SELECT cluster_id FROM h)`, id)
 	if err != nil {
-		return fmt.Errorf("asking for a poll: %w", err)
+		return fmt.Errorf("requesting a poll: %w", err)
 	}
 	return nil
 }
@@ -129,7 +129,7 @@ func (s *Store) RemoveCredential(ctx context.Context, id int64, kind string) (Re
 	}
 	if key == endpoint.Monitoring {
 		return Removal{}, problem.New(problem.CodeCapabilityRequired,
-			"every host needs its monitoring token; replace it, or remove the host").With("capability", kind)
+			"every host needs a monitoring token; replace it, or remove the host").With("capability", kind)
 	}
 	e, err := s.connection(ctx, id)
 	if err != nil {
@@ -165,7 +165,7 @@ func (s *Store) credentialID(ctx context.Context, hostID int64, key endpoint.Cap
 		return "", noToken(key)
 	}
 	if err != nil {
-		return "", db.Problem(fmt.Errorf("looking for a token: %w", err))
+		return "", db.Problem(fmt.Errorf("reading a token: %w", err))
 	}
 	return id, nil
 }
@@ -188,7 +188,7 @@ func (s *Store) removal(ctx context.Context, name string, key endpoint.Capabilit
 	}
 	commands, err := scripter.RoleRemoval(ctx, key, credentialID)
 	if err != nil {
-		return nil, plugin.Problem(fmt.Errorf("asking for the commands: %w", err))
+		return nil, plugin.Problem(fmt.Errorf("reading the commands: %w", err))
 	}
 	return append([]string{}, commands...), nil
 }

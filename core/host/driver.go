@@ -142,7 +142,7 @@ func (s *Store) recall(ctx context.Context, name string) (driver, bool) {
 	if err == nil {
 		return d, true
 	}
-	s.log.Debug("a driver does not tell what it is", "driver", name, "error", err)
+	s.log.Debug("could not read a driver's info", "driver", name, "error", err)
 	last, ok := s.described.Load(name)
 	if !ok {
 		return driver{}, false
@@ -169,11 +169,11 @@ func (s *Store) choose(ctx context.Context, name string, where ...any) (driver, 
 		return s.describe(ctx, s.driver)
 	}
 	if all, ok := s.installed(); ok && !slices.ContainsFunc(all, func(p plugin.Status) bool { return p.Name == name }) {
-		names := "none runs"
+		names := "no driver is running"
 		if run := running(all); len(run) > 0 {
-			names = "these run: " + strings.Join(run, ", ")
+			names = "running drivers: " + strings.Join(run, ", ")
 		}
-		return driver{}, problem.InvalidField("there is no driver of this name; "+names, "enum", where...)
+		return driver{}, problem.InvalidField("driver not found; "+names, "enum", where...)
 	}
 	return s.describe(ctx, name)
 }
@@ -210,7 +210,8 @@ func (d driver) require(c endpoint.Capability) error {
 	if d.info.Has(c) {
 		return nil
 	}
-	return problem.New(problem.CodeUnsupported, "%s has no %s: the driver %s knows nothing of the kind", d.info.Product, c, d.name).With(
+	return problem.New(problem.CodeUnsupported, "%s does not have the capability %s: the driver %s does not support it",
+		d.info.Product, c, d.name).With(
 		"capability", string(c))
 }
 
@@ -245,5 +246,5 @@ func fieldFault(err error) error {
 
 // unfit returns the error of a driver whose result cannot be stored.
 func (d driver) unfit(what string) error {
-	return fmt.Errorf("the driver %s gave %s that cannot be kept", d.name, what)
+	return fmt.Errorf("the driver %s returned %s that cannot be stored", d.name, what)
 }

@@ -112,7 +112,7 @@ func neighbours(ctx context.Context, q querier, found server, but int64) ([]enro
 	}
 	rows, err := q.Query(ctx, selectEnrolled, found.node, but)
 	if err != nil {
-		return nil, fmt.Errorf("looking for the same server: %w", err)
+		return nil, fmt.Errorf("finding hosts with the same server: %w", err)
 	}
 	var near []enrolled
 	var e enrolled
@@ -123,7 +123,7 @@ func neighbours(ctx context.Context, q querier, found server, but int64) ([]enro
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("looking for the same server: %w", err)
+		return nil, fmt.Errorf("finding hosts with the same server: %w", err)
 	}
 	return near, nil
 }
@@ -185,7 +185,7 @@ func (s *Store) shown(ctx context.Context, id int64) string {
 // is.
 func refuseDuplicate(ctx context.Context, tx *db.Tx, found server, but int64, now map[int64]string) error {
 	if _, err := tx.Pgx.Exec(ctx, "SELECT pg_advisory_xact_lock($1, 0)", db.LockEnrol); err != nil {
-		return fmt.Errorf("waiting for others that enrol: %w", err)
+		return fmt.Errorf("waiting for other enrolments: %w", err)
 	}
 	near, err := neighbours(ctx, tx.Pgx, found, but)
 	if err != nil {
@@ -200,7 +200,7 @@ func refuseDuplicate(ctx context.Context, tx *db.Tx, found server, but int64, no
 			continue
 		}
 		if refusal == nil {
-			refusal = problem.New(problem.CodeAlreadyEnrolled, "this server is enrolled already, under another address")
+			refusal = problem.New(problem.CodeAlreadyEnrolled, "this server is already enrolled under another address")
 		}
 		if caller := identity.FromContext(ctx); caller == nil || caller.On(e.team) >= identity.Admin {
 			return refusal.With("host_id", e.id)
@@ -217,7 +217,7 @@ func keepServer(ctx context.Context, tx *db.Tx, id int64, found server) error {
 	_, err := tx.Pgx.Exec(ctx, `UPDATE hosts SET server_fingerprint = NULLIF($2, ''), server_cluster = $3, server_address = NULLIF($4, ''),
 		entry_node = COALESCE(NULLIF($5, ''), entry_node) WHERE id = $1`, id, found.fingerprint, found.cluster, found.address, found.node)
 	if err != nil {
-		return fmt.Errorf("storing which server it is: %w", err)
+		return fmt.Errorf("storing the server's identity: %w", err)
 	}
 	return nil
 }

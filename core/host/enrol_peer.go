@@ -67,7 +67,8 @@ func (s *Store) EnrolPeers(ctx context.Context, id int64, nodes []string, finger
 	for node, text := range fingerprints {
 		parsed, err := fingerprint(text)
 		if err != nil || parsed == "" {
-			return nil, problem.InvalidField("must be the SHA-256 of a certificate: 32 bytes in hexadecimal, with or without colons", "fingerprint",
+			return nil, problem.InvalidField("must be the SHA-256 fingerprint of a certificate: 32 bytes in hexadecimal, with or "+
+				"without colons", "fingerprint",
 				"body", "tls_fingerprints", node)
 		}
 		if !slices.Contains(nodes, node) {
@@ -100,11 +101,11 @@ func (s *Store) EnrolPeers(ctx context.Context, id int64, nodes []string, finger
 		at := slices.IndexFunc(found, func(p hypervisor.Peer) bool { return p.Name == nodes[i] })
 		switch {
 		case at < 0:
-			r.fail(problem.New(problem.CodeNotFound, "the cluster has no such node"))
+			r.fail(problem.New(problem.CodeNotFound, "the cluster does not have this node"))
 		case slices.Index(nodes, nodes[i]) < i:
-			r.fail(problem.New(problem.CodeConflict, "the node is named twice"))
+			r.fail(problem.New(problem.CodeConflict, "the node is listed twice"))
 		case found[at].Self:
-			r.fail(problem.New(problem.CodeAlreadyEnrolled, "this is the host's own node").With("host_id", id))
+			r.fail(problem.New(problem.CodeAlreadyEnrolled, "this is the node of the host itself").With("host_id", id))
 		default:
 			p := found[at]
 			if pin := pins[p.Name]; pin != "" {
@@ -154,7 +155,7 @@ func (s *Store) enrolPeer(ctx context.Context, c origin, p hypervisor.Peer, toke
 		return err
 	}
 	if looked[0].Enrolled {
-		refusal := problem.New(problem.CodeAlreadyEnrolled, "the node is a host already")
+		refusal := problem.New(problem.CodeAlreadyEnrolled, "the node is already a host")
 		if looked[0].HostID != nil {
 			return refusal.With("host_id", *looked[0].HostID)
 		}
@@ -183,7 +184,7 @@ func (s *Store) enrolPeer(ctx context.Context, c origin, p hypervisor.Peer, toke
 			return rejected(errs[i])
 		default:
 			_, text := Reason(errs[i])
-			untaken = append(untaken, fmt.Sprintf("the token for %s was not taken: %s", token.Capability, text))
+			untaken = append(untaken, fmt.Sprintf("the token for %s was rejected: %s", token.Capability, text))
 		}
 	}
 	r.Detail = orNil(strings.Join(untaken, "; "))
@@ -195,7 +196,7 @@ func (s *Store) enrolPeer(ctx context.Context, c origin, p hypervisor.Peer, toke
 	// An address that leads to another node would give that node two hosts, and
 	// this one none.
 	if server.node != "" && server.node != p.Name {
-		return problem.New(problem.CodeConflict, "at the node's address another one answers, %s", server.node)
+		return problem.New(problem.CodeConflict, "another node answers at the node's address: %s", server.node)
 	}
 	now, err := s.renewed(ctx, server, 0)
 	if err != nil {
@@ -272,7 +273,7 @@ func peerName(ctx context.Context, tx *db.Tx, c origin, node string) (string, er
 		}
 		var used bool
 		if err := tx.Pgx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM hosts WHERE name = $1)", called).Scan(&used); err != nil {
-			return "", fmt.Errorf("looking for a name: %w", err)
+			return "", fmt.Errorf("choosing a name: %w", err)
 		}
 		if !used {
 			return called, nil

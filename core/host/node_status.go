@@ -61,7 +61,7 @@ func (s *Store) NodeStatus(ctx context.Context, id int64, node string) (NodeStat
 // the API it is a part of the path.
 func UnknownNode(err error) error {
 	if e := (*sdk.Error)(nil); errors.As(err, &e) && e.Kind == sdk.Invalid && e.Field == "node" {
-		return problem.New(problem.CodeNotFound, "there is no such node").Because(err)
+		return problem.New(problem.CodeNotFound, "node not found").Because(err)
 	}
 	return err
 }

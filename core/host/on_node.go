@@ -41,7 +41,7 @@ func OnNode[A, T any](ctx context.Context, s *Store, id int64, limit time.Durati
 	defer cancel()
 	answer, err = onNode(limited, s, id, a, work)
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
-		err = sdk.Errorf(sdk.Timeout, "it was not done within %s: %w", limit, err)
+		err = sdk.Errorf(sdk.Timeout, "the operation did not finish within %s: %w", limit, err)
 	}
 	if p := hostKeyProblem(a, err); p != nil {
 		return answer, p
@@ -94,10 +94,11 @@ func HostOfNode(ctx context.Context, d *db.DB, hostID int64, node string) (id in
 			EXISTS (SELECT FROM host_ssh_keys k WHERE k.host_id = o.id AND k.state = 'active') DESC, o.id LIMIT 1`, hostID, node).Scan(&id)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		return 0, problem.New(problem.CodeSSHNotEnrolled, "the node %s is no host itself, and only hosts are logged in to: enrol it first",
+		return 0, problem.New(problem.CodeSSHNotEnrolled, "the node %s is not enrolled as a host, and Hostler logs in only to hosts: "+
+			"enrol it first",
 			Clean(node)).With("remedy", "POST /api/v1/hosts/{host_id}/peers")
 	case err != nil:
-		return 0, db.Problem(fmt.Errorf("looking for the host of a node: %w", err))
+		return 0, db.Problem(fmt.Errorf("reading the host of a node: %w", err))
 	}
 	return id, nil
 }

@@ -57,7 +57,7 @@ func (s *Store) target(ctx context.Context, id int64, capability endpoint.Capabi
 	}
 	plain, err := s.keys.Open(sealed, place(*credential))
 	if err != nil {
-		return "", t, fmt.Errorf("opening the %s token of host %d: %w", capability, id, err)
+		return "", t, fmt.Errorf("decrypting the %s token of host %d: %w", capability, id, err)
 	}
 	if fingerprint != nil {
 		t.Fingerprint = *fingerprint
@@ -103,14 +103,14 @@ func (s *Store) Require(ctx context.Context, id int64, capability endpoint.Capab
 		return noSuchHost()
 	}
 	if err != nil {
-		return db.Problem(fmt.Errorf("looking for a token: %w", err))
+		return db.Problem(fmt.Errorf("reading a token: %w", err))
 	}
 	if !has {
 		return s.missing(ctx, driver, capability)
 	}
 	at, err := s.open(ctx, driver, target)
 	if err != nil {
-		s.log.Debug("what a driver can do is not known", "driver", driver, "error", err)
+		s.log.Debug("could not read the abilities of a driver", "driver", driver, "error", err)
 		return nil
 	}
 	defer func() { _ = at.Close() }()
@@ -126,7 +126,7 @@ func (s *Store) Has(ctx context.Context, id int64, capability endpoint.Capabilit
 	err := s.db.Pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM host_credentials WHERE host_id = $1 AND capability = $2),
 		(SELECT driver FROM hosts WHERE id = $1)`, id, string(capability)).Scan(&has, &driver)
 	if err != nil {
-		return false, db.Problem(fmt.Errorf("looking for a token: %w", err))
+		return false, db.Problem(fmt.Errorf("reading a token: %w", err))
 	}
 	if has || driver == nil {
 		return has, nil

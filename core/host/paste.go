@@ -30,16 +30,16 @@ func (s *Store) readPaste(ctx context.Context, d driver, paste secret.String) (p
 	text := paste.Reveal()
 	switch {
 	case len(text) > hypervisor.MaxRoleOutput:
-		return pasted{}, pasteFault("too_long", "must have at most 65536 bytes: paste only what the script has printed")
+		return pasted{}, pasteFault("too_long", "must have at most 65536 bytes: paste only the output of the script")
 	case strings.TrimSpace(text) == "":
-		return pasted{}, pasteFault("value_error", "is empty: paste what the script has printed")
+		return pasted{}, pasteFault("value_error", "is empty: paste the output of the script")
 	case strings.Contains(text, "\x00") || !utf8.ValidString(text):
-		return pasted{}, pasteFault("value_error", "must be text without the character NUL")
+		return pasted{}, pasteFault("value_error", "must be text without NUL characters")
 	}
 	reader, ok := hypervisor.As[hypervisor.RoleOutputReader](d.Driver)
 	if !ok {
 		return pasted{}, problem.New(problem.CodeUnsupported,
-			"the driver %s does not read what a token script prints: enter each token by itself", d.name)
+			"the driver %s does not support pasting a token script's output: enter each token separately", d.name)
 	}
 	read, stop := s.timed(ctx)
 	defer stop()
@@ -90,8 +90,8 @@ func (p pasted) need(c endpoint.Capability) error {
 	}
 	for _, kept := range p.kept {
 		if kept == string(c) {
-			return pasteFault("missing", "has no secret of the token for "+kept+": that was there before the script ran, and was kept. Let the "+
-				"script renew it (its first lines say how) and paste what it prints then")
+			return pasteFault("missing", "has no secret for the token "+kept+": the token existed before the script ran, and was "+
+				"kept. Let the script renew the token (its first lines explain how) and paste the new output")
 		}
 	}
 	return pasteFault("missing", "has no token for "+string(c))
@@ -102,8 +102,8 @@ func (p pasted) some() error {
 	if len(p.all) > 0 {
 		return nil
 	}
-	return pasteFault("missing", "has no secret of any token: all of them were there before the script ran, and were kept. Let the script "+
-		"renew them (its first lines say how) and paste what it prints then")
+	return pasteFault("missing", "has no token secrets: all tokens existed before the script ran, and were kept. Let the script renew "+
+		"them (its first lines explain how) and paste the new output")
 }
 
 // pasteFault makes a fault at the field `paste`.

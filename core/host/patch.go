@@ -115,7 +115,8 @@ func hostKey(text string) (string, error) {
 	}
 	parsed, err := endpoint.ParseHostKey(text)
 	if err != nil {
-		return "", problem.InvalidField("must be the SHA-256 of a host key as ssh-keygen -l prints it, such as SHA256:…", "fingerprint",
+		return "", problem.InvalidField("must be the SHA-256 fingerprint of a host key as ssh-keygen -l prints it, such as SHA256:…",
+			"fingerprint",
 			"body", "ssh_host_key_fingerprint")
 	}
 	return parsed, nil
@@ -132,7 +133,8 @@ func mayMove(ctx context.Context, now, next Host) error {
 		return nil
 	}
 	return problem.New(problem.CodeForbidden,
-		"another address with another certificate, or with none pinned, needs the role owner: the stored tokens are sent there").With("role",
+		"changing the address together with the certificate, or without a pinned certificate, requires the role owner: the stored "+
+			"tokens are sent there").With("role",
 		"owner")
 }
 
@@ -142,14 +144,14 @@ func mayMove(ctx context.Context, now, next Host) error {
 func (s *Store) mayGive(ctx context.Context, team int64) error {
 	var there bool
 	if err := s.db.Pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM teams WHERE id = $1)", team).Scan(&there); err != nil {
-		return db.Problem(fmt.Errorf("looking for the team: %w", err))
+		return db.Problem(fmt.Errorf("reading the team: %w", err))
 	}
 	caller := identity.FromContext(ctx)
 	if !there || caller != nil && caller.On(team) == identity.NoRole {
 		return noSuchTeam()
 	}
 	if caller != nil && caller.On(team) < identity.Admin {
-		return problem.New(problem.CodeForbidden, "this needs the role admin in the new team too").With("role", "admin")
+		return problem.New(problem.CodeForbidden, "this also requires the role admin in the new team").With("role", "admin")
 	}
 	return nil
 }
@@ -247,7 +249,7 @@ func (s *Store) writePatch(ctx context.Context, tx *db.Tx, now, next Host, seen 
 // changedMeanwhile is the problem of a host that changed between the check and
 // the write.
 func changedMeanwhile() error {
-	return problem.New(problem.CodeConflict, "the host was changed at the same time; look at it and try again")
+	return problem.New(problem.CodeConflict, "the host was changed at the same time; reload it and try again")
 }
 
 // keepTeam locks the row of a team against deletion until the transaction ends.
@@ -255,7 +257,7 @@ func changedMeanwhile() error {
 func keepTeam(ctx context.Context, tx *db.Tx, team int64) error {
 	tag, err := tx.Pgx.Exec(ctx, "SELECT FROM teams WHERE id = $1 FOR KEY SHARE", team)
 	if err != nil {
-		return fmt.Errorf("looking for the team: %w", err)
+		return fmt.Errorf("reading the team: %w", err)
 	}
 	if tag.RowsAffected() == 0 {
 		return noSuchTeam()
@@ -266,7 +268,7 @@ func keepTeam(ctx context.Context, tx *db.Tx, team int64) error {
 // noSuchTeam is the fault of an unknown team, and of one that the caller may
 // not know.
 func noSuchTeam() error {
-	return problem.InvalidField("there is no such team", "value_error", "body", "team_id")
+	return problem.InvalidField("team not found", "value_error", "body", "team_id")
 }
 
 // changeTeam moves the host's cluster to the new team if the host is its only
@@ -286,7 +288,7 @@ func changeTeam(ctx context.Context, tx *db.Tx, id, team int64) error {
 	}
 	if !others {
 		if _, err := tx.Pgx.Exec(ctx, "UPDATE clusters SET team_id = $2 WHERE id = $1", *cluster, team); err != nil {
-			return fmt.Errorf("moving the cluster: %w", err)
+			return fmt.Errorf("moving the cluster to a team: %w", err)
 		}
 		return nil
 	}
@@ -294,7 +296,7 @@ func changeTeam(ctx context.Context, tx *db.Tx, id, team int64) error {
 		return err
 	}
 	if _, err := tx.Pgx.Exec(ctx, "UPDATE hosts SET cluster_id = NULL, status = 'pending' WHERE id = $1", id); err != nil {
-		return fmt.Errorf("leaving the cluster: %w", err)
+		return fmt.Errorf("removing the host from its cluster: %w", err)
 	}
 	return nil
 }

@@ -153,11 +153,11 @@ func (s *Store) look(ctx context.Context, c origin, p hypervisor.Peer) Peer {
 		return row
 	}
 	if p.Address == "" {
-		return fail(sdk.Errorf(sdk.Unreachable, "the cluster does not tell its address"))
+		return fail(sdk.Errorf(sdk.Unreachable, "the cluster does not report the node's address"))
 	}
 	address, err := ParseAddress(net.JoinHostPort(p.Address, c.port), c.port, s.allowLocal)
 	if err != nil {
-		return fail(sdk.Errorf(sdk.Refused, "the cluster tells an address that is not asked: %w", err))
+		return fail(sdk.Errorf(sdk.Refused, "the cluster reports an address that is not allowed: %w", err))
 	}
 	row.Address = &address
 	at := c.at(address, p.Fingerprint)
@@ -166,7 +166,8 @@ func (s *Store) look(ctx context.Context, c origin, p hypervisor.Peer) Peer {
 		at.fingerprint = nobody
 		_, err := s.version(ctx, c.driver, s.targetOf(at, c.monitoring))
 		row.SeenFingerprint = seen(err)
-		return fail(sdk.Errorf(sdk.Refused, "the host does not say which certificate it has; name it in tls_fingerprints to enrol it"))
+		return fail(sdk.Errorf(sdk.Refused, "the cluster does not report the host's certificate; specify its fingerprint in "+
+			"tls_fingerprints to enrol it"))
 	}
 	began := time.Now()
 	v, err := s.verify(ctx, c.driver, s.targetOf(at, c.monitoring))
@@ -212,7 +213,7 @@ func (s *Store) markEnrolled(ctx context.Context, c origin, rows []Peer) error {
 		FROM hosts h JOIN hosts o ON o.driver = h.driver AND o.id <> h.id AND o.entry_node = ANY ($2)
 		WHERE h.id = $1 ORDER BY o.id`, c.id, nodes)
 	if err != nil {
-		return db.Problem(fmt.Errorf("looking for enrolled peers: %w", err))
+		return db.Problem(fmt.Errorf("reading enrolled peers: %w", err))
 	}
 	type other struct {
 		ID, Team          int64
@@ -221,7 +222,7 @@ func (s *Store) markEnrolled(ctx context.Context, c origin, rows []Peer) error {
 	}
 	others, err := pgx.CollectRows(found, pgx.RowToStructByPos[other])
 	if err != nil {
-		return db.Problem(fmt.Errorf("looking for enrolled peers: %w", err))
+		return db.Problem(fmt.Errorf("reading enrolled peers: %w", err))
 	}
 	caller := identity.FromContext(ctx)
 	for i := range rows {

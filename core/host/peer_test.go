@@ -158,8 +158,8 @@ func TestPeersAreEnrolled(t *testing.T) {
 		{"n2", "n2", "", ""}, {"n10", "n10", "", "the token for lifecycle was not taken"}, {"n2", "", "conflict", "named twice"},
 		{"n1", "", "already_enrolled", "own node"}, {"nobody", "", "not_found", "no such node"},
 		{"impostor", "", "hypervisor_error", "certificate"}, {"local", "", "hypervisor_error", "not asked"},
-		{"down", "", "hypervisor_error", "nobody there"}, {"unvouched", "", "conflict", "another one answers"},
-		{"homeless", "", "hypervisor_error", "does not tell its address"}, {"hangs", "", "timeout", "no answer"},
+		{"down", "", "hypervisor_error", "nobody there"}, {"unvouched", "", "conflict", "another node answers"},
+		{"homeless", "", "hypervisor_error", "does not report the node's address"}, {"hangs", "", "timeout", "no answer"},
 		{"named", "", "hypervisor_error", "certificate"},
 	}[:len(rows)])
 	driver.mu.Lock()
@@ -190,7 +190,7 @@ func TestPeersAreEnrolled(t *testing.T) {
 	if _, err := s.Open(t.Context(), *rows[0].HostID, endpoint.Lifecycle); err != nil {
 		t.Error(err)
 	}
-	// Again: it is a host already, and only who sees it learns which one.
+	// Again: it is already a host, and only who sees it learns which one.
 	if _, err := d.Pool.Exec(t.Context(), "UPDATE hosts SET team_id = 3 WHERE name = 'n2'"); err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,7 @@ func TestPeersAreEnrolled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkEnrolled(t, again, []wanted{{"n2", "", "already_enrolled", "is a host already"}})
+		checkEnrolled(t, again, []wanted{{"n2", "", "already_enrolled", "is already a host"}})
 		seen, err := s.Peers(ctx, 1)
 		if err != nil || !seen[0].Enrolled || seen[0].CanEnrol || (seen[0].HostID != nil) != c.sees || (again[0].HostID != nil) != c.sees {
 			t.Errorf("%+v, %+v, %v", seen[0], again[0], err)
@@ -331,6 +331,6 @@ func TestNameOfAPeer(t *testing.T) {
 			}
 			continue
 		}
-		checkEnrolled(t, rows, []wanted{{"n2", "", "conflict", "another host has this name"}})
+		checkEnrolled(t, rows, []wanted{{"n2", "", "conflict", "another host already has this name"}})
 	}
 }

@@ -33,11 +33,11 @@ func FindPlace(ctx context.Context, d *db.DB, hostID int64, node string) (Place,
 		Scan(&cluster, &p.TeamID, &p.Host, &p.Cluster, &known)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		return p, problem.New(problem.CodeNotFound, "there is no such host")
+		return p, problem.New(problem.CodeNotFound, "host not found")
 	case err != nil:
 		return p, db.Problem(fmt.Errorf("reading the host: %w", err))
 	case cluster == nil || !known:
-		return p, problem.New(problem.CodeNotFound, "there is no such node")
+		return p, problem.New(problem.CodeNotFound, "node not found")
 	}
 	p.ClusterID = *cluster
 	return p, nil

@@ -25,11 +25,12 @@ func (s *Store) tell(ctx context.Context, h Host, p *plan.Plan) error {
 	if err != nil {
 		return db.Problem(fmt.Errorf("planning a host's removal: %w", err))
 	}
-	p.Add(plan.KindCredential, h.Name, "%s at the hypervisor.",
-		plan.Counted(tokens, "1 token of the host is deleted here; it stays valid", "%d tokens of the host are deleted here; they stay valid"))
+	p.Add(plan.KindCredential, h.Name, "%s on the hypervisor.",
+		plan.Counted(tokens, "1 token of the host is deleted in Hostler; it stays valid", "%d tokens of the host are deleted in Hostler; "+
+			"they stay valid"))
 	if h.SSH.PublicKey != nil || h.SSH.Pending != nil {
-		p.Add(plan.KindCredential, h.Name, "The SSH key of the host is deleted here; its line stays in %s on the machine until it is removed "+
-			"there, which deleting the key ssh_key before tells the command for.", authorizedKeys)
+		p.Add(plan.KindCredential, h.Name, "The SSH key of the host is deleted in Hostler; its line stays in %s on the machine. If you "+
+			"delete the key ssh_key first, Hostler shows the command that removes the line.", authorizedKeys)
 	}
 	apps, err := s.appsOf(ctx, h.ID)
 	if err != nil {
@@ -37,16 +38,17 @@ func (s *Store) tell(ctx context.Context, h Host, p *plan.Plan) error {
 	}
 	var ids []int64
 	for _, app := range apps {
-		p.Add(plan.KindApp, app.Name, "The app %s is forgotten; its container stays as it is.", app.Name)
+		p.Add(plan.KindApp, app.Name, "The app %s is removed from Hostler; its container stays as it is.", app.Name)
 		ids = append(ids, app.ID)
 	}
 	var vms []int64
 	switch {
 	case guests > 0 && others:
-		p.Warn("%s through the other hosts of its cluster from then on.", plan.Counted(guests, "Its guest is seen", "Its %d guests are seen"))
+		p.Warn("From then on, %s through the other hosts of its cluster.", plan.Counted(guests, "its guest is seen", "its %d guests are "+
+			"seen"))
 	case guests > 0:
-		p.Add(plan.KindGuest, "", "%s as before, and all measurements are deleted.",
-			plan.Counted(guests, "1 guest is no longer seen; it stays", "%d guests are no longer seen; they stay"))
+		p.Add(plan.KindGuest, "", "%s on the hypervisor, and all measurements are deleted.",
+			plan.Counted(guests, "1 guest is no longer shown; it stays", "%d guests are no longer shown; they stay"))
 		rows, err := s.db.Pool.Query(ctx, "SELECT id FROM guests WHERE host_id = $1 AND kind = 'vm'", h.ID)
 		if err != nil {
 			return db.Problem(fmt.Errorf("planning a host's removal: %w", err))
@@ -56,7 +58,7 @@ func (s *Store) tell(ctx context.Context, h Host, p *plan.Plan) error {
 		}
 	}
 	if self {
-		p.Warn("The service itself runs on this host, and no longer knows it.")
+		p.Warn("The service itself runs on this host, which it will no longer manage.")
 	}
 	return schedule.Tell(ctx, s.db, p, schedule.Gone{VMs: vms, Apps: ids, HostID: h.ID})
 }
@@ -65,11 +67,11 @@ func (s *Store) tell(ctx context.Context, h Host, p *plan.Plan) error {
 func (s *Store) appsOf(ctx context.Context, id int64) ([]App, error) {
 	rows, err := s.db.Pool.Query(ctx, selectApps, id)
 	if err != nil {
-		return nil, db.Problem(fmt.Errorf("looking for apps: %w", err))
+		return nil, db.Problem(fmt.Errorf("reading apps: %w", err))
 	}
 	apps, err := pgx.CollectRows(rows, pgx.RowToStructByPos[App])
 	if err != nil {
-		return nil, db.Problem(fmt.Errorf("looking for apps: %w", err))
+		return nil, db.Problem(fmt.Errorf("reading apps: %w", err))
 	}
 	return apps, nil
 }

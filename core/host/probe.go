@@ -84,7 +84,7 @@ type try struct {
 func (s *Store) probeTokens(ctx context.Context, in Probing) (Probed, error) {
 	var fault error
 	if in.Form != "" || in.TokenID != "" || !in.Secret.Empty() || !in.Paste.Empty() {
-		fault = problem.InvalidField("stand in the place of credential_form, token_id, token_secret and paste: leave these out", "value_error",
+		fault = problem.InvalidField("replace credential_form, token_id, token_secret and paste: leave these out", "value_error",
 			"body", "tokens")
 	}
 	d, err := s.choose(ctx, in.Driver, "body", "driver")

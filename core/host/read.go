@@ -60,7 +60,7 @@ func (s *Store) ByIDs(ctx context.Context, ids []int64) ([]Host, error) {
 }
 
 // noSuchHost is the problem of a host that is not there.
-func noSuchHost() error { return problem.New(problem.CodeNotFound, "there is no such host") }
+func noSuchHost() error { return problem.New(problem.CodeNotFound, "host not found") }
 
 // read returns the visible hosts with their tokens; an empty list of ids stands
 // for all. Tokens are read in a second statement, because a join would repeat

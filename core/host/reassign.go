@@ -24,7 +24,7 @@ func (s *Store) Reassign(ctx context.Context, tx *db.Tx, from, to int64) error {
 		"UPDATE alerts SET team_id = $2 WHERE team_id = $1",
 	} {
 		if _, err := tx.Pgx.Exec(ctx, statement, from, to); err != nil {
-			return fmt.Errorf("changing the team of what it owns: %w", err)
+			return fmt.Errorf("changing the team of the host's objects: %w", err)
 		}
 	}
 	return nil

@@ -16,7 +16,7 @@ func Reattribute(ctx context.Context, tx pgx.Tx, hostID, cluster int64) error {
 		statement := fmt.Sprintf("UPDATE %s SET host_id = (SELECT min(id) FROM hosts WHERE cluster_id = $1 AND id <> $2) "+
 			"WHERE cluster_id = $1 AND host_id = $2", table)
 		if _, err := tx.Exec(ctx, statement, cluster, hostID); err != nil {
-			return fmt.Errorf("giving %s to another host: %w", table, err)
+			return fmt.Errorf("assigning %s to another host: %w", table, err)
 		}
 	}
 	return nil

@@ -35,7 +35,7 @@ func (s *Store) with(ctx context.Context, d driver, at connection, a access, use
 		return notTraded(lost, a.code)
 	}
 	if lost != nil {
-		s.log.Warn("the answer to a one-time code was lost; trying what it was to give access to", "address", at.address,
+		s.log.Warn("the answer to a one-time code was lost; trying the credential", "address", at.address,
 			"credential", credential.ID, "error", sdk.HideSecrets(lost.Error()))
 	}
 	if err := use(ctx, credential); err != nil {
@@ -124,7 +124,7 @@ func notTraded(err error, code *oneTimeCode) error {
 	if sdk.KindOf(err) != sdk.TokenRejected {
 		return fieldFault(err)
 	}
-	return problem.New(problem.CodeTokenRejected, "the hypervisor did not take the %s: it does not know it, or it was used or has expired",
+	return problem.New(problem.CodeTokenRejected, "the hypervisor rejected the %s: it is unknown, or it was used or has expired",
 		code.label).With("reason", plugin.ReasonAuth).Because(err)
 }
 
@@ -139,12 +139,12 @@ func leftBehind(err, lost error, id string, code *oneTimeCode) error {
 		ids = append(ids, more...)
 	}
 	if lost != nil {
-		after = problem.New(problem.CodeOutcomeUnknown, "the hypervisor's answer to the %s was lost, and afterwards: %s. Should it trust "+
-			"the credential %s by now, remove that there: it was not kept", code.label, before, id)
+		after = problem.New(problem.CodeOutcomeUnknown, "the hypervisor's answer to the %s was lost, and then this failed: %s. If the "+
+			"hypervisor trusts the credential %s now, remove it there: Hostler did not store it", code.label, before, id)
 		err = lost
 	} else {
-		after.Detail = before + "; the " + code.label + " was used: the hypervisor trusts the credential " + id +
-			" now, which was not kept: remove it there, and make a new " + code.label
+		after.Detail = before + "; the " + code.label + " was used: the hypervisor now trusts the credential " + id +
+			", which Hostler did not store: remove it there, and create a new " + code.label
 	}
 	return after.With("credential_id", id).With("credential_ids", ids).Because(err)
 }

@@ -63,14 +63,15 @@ func (s *Store) Remove(ctx context.Context, id int64, confirm string, forgetApps
 func idle(ctx context.Context, tx *db.Tx, id int64) error {
 	rows, err := tx.Pgx.Query(ctx, "SELECT id FROM jobs WHERE host_id = $1 AND status IN ('queued', 'running') ORDER BY id LIMIT 50", id)
 	if err != nil {
-		return fmt.Errorf("looking for jobs: %w", err)
+		return fmt.Errorf("reading jobs: %w", err)
 	}
 	jobs, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 	if err != nil {
-		return fmt.Errorf("looking for jobs: %w", err)
+		return fmt.Errorf("reading jobs: %w", err)
 	}
 	if len(jobs) > 0 {
-		return problem.New(problem.CodeConflict, "jobs on this host are not finished yet; wait for them or cancel them").With("jobs", jobs)
+		return problem.New(problem.CodeConflict, "jobs on this host have not finished yet; wait for them or cancel "+
+			"them").With("jobs", jobs)
 	}
 	return nil
 }
@@ -80,7 +81,7 @@ const selectApps = "SELECT id, name FROM apps WHERE host_id = $1 ORDER BY name, 
 // hasApps is the problem of a host that still has apps.
 func hasApps(apps []App) error {
 	return problem.New(problem.CodeHostHasApps,
-		"the host still has apps; forget_apps forgets them, and their containers stay as they are").With("apps", apps)
+		"the host still has apps; set forget_apps to remove them from Hostler (their containers stay as they are)").With("apps", apps)
 }
 
 // dropApps forgets the apps of a host, or returns the problem host_has_apps
@@ -88,17 +89,17 @@ func hasApps(apps []App) error {
 func dropApps(ctx context.Context, tx *db.Tx, id int64, forget bool) error {
 	rows, err := tx.Pgx.Query(ctx, selectApps, id)
 	if err != nil {
-		return fmt.Errorf("looking for apps: %w", err)
+		return fmt.Errorf("reading apps: %w", err)
 	}
 	apps, err := pgx.CollectRows(rows, pgx.RowToStructByPos[App])
 	if err != nil {
-		return fmt.Errorf("looking for apps: %w", err)
+		return fmt.Errorf("reading apps: %w", err)
 	}
 	if len(apps) > 0 && !forget {
 		return hasApps(apps)
 	}
 	if _, err := tx.Pgx.Exec(ctx, "DELETE FROM apps WHERE host_id = $1", id); err != nil {
-		return fmt.Errorf("forgetting apps: %w", err)
+		return fmt.Errorf("removing apps: %w", err)
 	}
 	audit.Describe(ctx, func(entry *audit.Entry) { entry.Details = map[string]any{"forgotten_apps": len(apps)} })
 	return nil

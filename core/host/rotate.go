@@ -84,7 +84,7 @@ func (s *Store) rotateSSH(ctx context.Context, id int64, e connection, d driver,
 		if there, err := s.consents(ctx, id); err != nil {
 			return Rotations{}, err
 		} else if !there {
-			return Rotations{}, consentRequired("a key to log in to the machine with needs your consent")
+			return Rotations{}, consentRequired("an SSH key to log in to the machine requires your consent")
 		}
 	}
 	if err := s.sshAble(ctx, e); err != nil {
@@ -149,7 +149,7 @@ func (in Rotation) capability() endpoint.Capability {
 // foreign is the text of the fault of a code that names another certificate
 // than the host's.
 func foreign(label string) string {
-	return "is for another server: the " + label + " does not name the host's certificate"
+	return "is for another server: the " + label + " does not match the host's certificate"
 }
 
 // rotating returns the endpoint of a host and its driver.
@@ -237,12 +237,13 @@ func rotationFault(in Rotation) error {
 	switch {
 	case !in.Paste.Empty() && (single || in.SSH || in.SSHConsent):
 		amiss = pasteFault("value_error",
-			"stands in the place of capability, credential_form, token_id and token_secret, and goes without rotate_ssh: leave these out")
+			"replaces capability, credential_form, token_id and token_secret, and cannot be combined with rotate_ssh: leave these out")
 	case !in.Paste.Empty():
 	case in.TokenID == "" && in.Secret.Empty() && !in.SSH:
-		amiss = problem.InvalidField("nothing to rotate: give token_id and token_secret, paste, or rotate_ssh", "nothing_to_change", "body")
+		amiss = problem.InvalidField("nothing to rotate: send token_id and token_secret, paste, or rotate_ssh",
+			"nothing_to_change", "body")
 	case in.TokenID != "" && in.Secret.Empty():
-		amiss = problem.InvalidField("is needed with token_id", "missing", "body", "token_secret")
+		amiss = problem.InvalidField("is required with token_id", "missing", "body", "token_secret")
 	}
 	return faults(unknown, amiss)
 }

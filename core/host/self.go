@@ -40,7 +40,7 @@ func (s *Store) SelfOn(ctx context.Context, id int64, node string) (bool, error)
 		return false, nil // another cluster, or the host that was named is gone
 	}
 	if err != nil {
-		return false, db.Problem(fmt.Errorf("looking for the service's own host: %w", err))
+		return false, db.Problem(fmt.Errorf("reading the service's own host: %w", err))
 	}
 	if s.own != nil {
 		nodes, err := s.own.Nodes(ctx)

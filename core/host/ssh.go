@@ -114,15 +114,16 @@ func (s *Store) sshAccess(ctx context.Context, id int64) (sshAccess, error) {
 func (a sshAccess) usable(check bool) error {
 	switch {
 	case !a.consent:
-		return consentRequired("nobody has agreed that programs run as root on this host's machine")
+		return consentRequired("nobody has consented to running programs as root on this host's machine")
 	case a.active == nil && a.pending == nil:
-		return problem.New(problem.CodeSSHNotEnrolled, "the host has no SSH key; make one first").
+		return problem.New(problem.CodeSSHNotEnrolled, "the host has no SSH key; create one first").
 			With("remedy", "POST /api/v1/hosts/{host_id}/credentials with rotate_ssh")
 	case a.active == nil && !check:
-		return problem.New(problem.CodeSSHNotEnrolled, "the host's SSH key was not seen to work yet: bring it to the machine and verify it").
+		return problem.New(problem.CodeSSHNotEnrolled, "the host's SSH key has not been verified yet: install it on the machine and "+
+			"verify it").
 			With("remedy", "POST /api/v1/hosts/{host_id}/ssh/verify")
 	case a.hostKey == "" && !check:
-		return problem.New(problem.CodeSSHNotEnrolled, "no SSH host key of the host's machine is pinned: verify it").
+		return problem.New(problem.CodeSSHNotEnrolled, "the SSH host key of the host's machine is not pinned: verify it").
 			With("remedy", "POST /api/v1/hosts/{host_id}/ssh/verify")
 	}
 	return nil
@@ -133,7 +134,7 @@ func (a sshAccess) usable(check bool) error {
 func (s *Store) sshTarget(a sshAccess, key *sshKey) (endpoint.Target, error) {
 	plain, err := s.keys.Open(key.sealed, sshPlace(key.id))
 	if err != nil {
-		return endpoint.Target{}, fmt.Errorf("opening an SSH key: %w", err)
+		return endpoint.Target{}, fmt.Errorf("decrypting an SSH key: %w", err)
 	}
 	t := s.targetOf(a.connection, endpoint.Credential{
 		Form: endpoint.FormSSHKey, ID: publicFingerprint(key.publicKey), Secret: sdk.Secret(plain.Reveal()),
@@ -166,7 +167,7 @@ func (s *Store) loginSlot(ctx context.Context, id int64) (release func(), err er
 		return func() { <-slots }, nil
 	case <-ctx.Done():
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return nil, sdk.Errorf(sdk.Timeout, "%d logins to the machine were under way all the time", logins)
+			return nil, sdk.Errorf(sdk.Timeout, "all %d SSH login slots of the machine stayed in use", logins)
 		}
 		return nil, ctx.Err()
 	}

@@ -34,7 +34,7 @@ func (s *Store) consents(ctx context.Context, id int64) (bool, error) {
 	var there bool
 	err := s.db.Pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM host_ssh_consents WHERE host_id = $1)", id).Scan(&there)
 	if err != nil {
-		return false, db.Problem(fmt.Errorf("looking for consent: %w", err))
+		return false, db.Problem(fmt.Errorf("reading the consent: %w", err))
 	}
 	return there, nil
 }

@@ -26,15 +26,15 @@ import (
 func newSSHKey() (public string, private secret.String, err error) {
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
-		return "", private, fmt.Errorf("making an SSH key: %w", err)
+		return "", private, fmt.Errorf("generating an SSH key: %w", err)
 	}
 	block, err := ssh.MarshalPrivateKey(key, "")
 	if err != nil {
-		return "", private, fmt.Errorf("making an SSH key: %w", err)
+		return "", private, fmt.Errorf("generating an SSH key: %w", err)
 	}
 	half, err := ssh.NewPublicKey(key.Public())
 	if err != nil {
-		return "", private, fmt.Errorf("making an SSH key: %w", err)
+		return "", private, fmt.Errorf("generating an SSH key: %w", err)
 	}
 	return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(half))), secret.New(string(pem.EncodeToMemory(block))), nil
 }
@@ -111,7 +111,7 @@ func (s *Store) keepSSHKey(ctx context.Context, tx *db.Tx, id int64) (public str
 		return "", err
 	}
 	if _, err := tx.Pgx.Exec(ctx, "DELETE FROM host_ssh_keys WHERE host_id = $1 AND state = 'pending'", id); err != nil {
-		return "", fmt.Errorf("forgetting a pending SSH key: %w", err)
+		return "", fmt.Errorf("deleting a pending SSH key: %w", err)
 	}
 	var key int64
 	err = tx.Pgx.QueryRow(ctx, `INSERT INTO host_ssh_keys (host_id, state, public_key, private_key) VALUES ($1, 'pending', $2, '')
@@ -121,7 +121,7 @@ func (s *Store) keepSSHKey(ctx context.Context, tx *db.Tx, id int64) (public str
 	}
 	sealed, err := s.keys.Seal(private, sshPlace(key))
 	if err != nil {
-		return "", fmt.Errorf("sealing an SSH key: %w", err)
+		return "", fmt.Errorf("encrypting an SSH key: %w", err)
 	}
 	if _, err := tx.Pgx.Exec(ctx, "UPDATE host_ssh_keys SET private_key = $2 WHERE id = $1", key, sealed); err != nil {
 		return "", fmt.Errorf("storing an SSH key: %w", err)
@@ -181,7 +181,7 @@ func (s *Store) removeSSHKey(ctx context.Context, id int64) (Removal, error) {
 			r.Commands = append(r.Commands, removeCommand(public))
 		}
 		if _, err := tx.Pgx.Exec(ctx, "DELETE FROM host_ssh_consents WHERE host_id = $1", id); err != nil {
-			return fmt.Errorf("forgetting consent: %w", err)
+			return fmt.Errorf("deleting the consent: %w", err)
 		}
 		return audit.Write(ctx, tx)
 	})

@@ -88,10 +88,10 @@ func (s *Store) logIn(ctx context.Context, id int64, a sshAccess, key *sshKey) (
 		return hypervisor.NodeLogin{}, err
 	}
 	if login.HostKey, err = endpoint.ParseHostKey(login.HostKey); err != nil {
-		return hypervisor.NodeLogin{}, sdk.Errorf(sdk.Protocol, "the host's driver told no host key")
+		return hypervisor.NodeLogin{}, sdk.Errorf(sdk.Protocol, "the host's driver reported no host key")
 	}
 	if login.UserID != 0 {
-		return hypervisor.NodeLogin{}, sdk.Errorf(sdk.Refused, "the key opens a shell of user %d, and not of root", login.UserID)
+		return hypervisor.NodeLogin{}, sdk.Errorf(sdk.Refused, "the key logs in as user ID %d, not as root", login.UserID)
 	}
 	return login, nil
 }
@@ -106,8 +106,8 @@ func (s *Store) sshProblem(ctx context.Context, id int64, a sshAccess, key *sshK
 	if !errors.As(err, &e) || e.Kind != sdk.TokenRejected {
 		return plugin.Problem(err)
 	}
-	p := problem.New(problem.CodeHypervisorError, "the machine does not take the key for %s: its line is not in %s, or is not meant for %s",
-		sshUser, authorizedKeys, "the address that the service comes from").With("reason", plugin.ReasonAuth).Because(err)
+	p := problem.New(problem.CodeHypervisorError, "the machine rejects the key for %s: its line is missing in %s, or does not allow %s",
+		sshUser, authorizedKeys, "the address from which the service connects").With("reason", plugin.ReasonAuth).Because(err)
 	from, failed := s.sshFrom(ctx)
 	if failed != nil {
 		return p
@@ -125,10 +125,10 @@ func hostKeyProblem(a sshAccess, err error) error {
 	}
 	seen, unread := endpoint.ParseHostKey(e.Fingerprint)
 	if unread != nil {
-		return plugin.Problem(sdk.Errorf(sdk.Protocol, "the host's driver told no host key"))
+		return plugin.Problem(sdk.Errorf(sdk.Protocol, "the host's driver reported no host key"))
 	}
-	return problem.New(problem.CodeSSHHostKeyChanged, "the machine shows another SSH host key than the pinned one: it was installed anew, "+
-		"or it is another machine; PATCH ssh_host_key_fingerprint accepts the new one").
+	return problem.New(problem.CodeSSHHostKeyChanged, "the machine's SSH host key differs from the pinned one: it was reinstalled, or "+
+		"it is another machine; to accept the new key, PATCH ssh_host_key_fingerprint").
 		With("fingerprint", seen).With("pinned_fingerprint", a.hostKey).Because(err)
 }
 
@@ -150,12 +150,12 @@ func keepSSHCheck(ctx context.Context, tx *db.Tx, id int64, a sshAccess, key *ss
 	}
 	if key.pending {
 		if _, err := tx.Pgx.Exec(ctx, "DELETE FROM host_ssh_keys WHERE host_id = $1 AND state = 'active'", id); err != nil {
-			return fmt.Errorf("forgetting the old SSH key: %w", err)
+			return fmt.Errorf("deleting the old SSH key: %w", err)
 		}
 	}
 	tag, err = tx.Pgx.Exec(ctx, "UPDATE host_ssh_keys SET state = 'active', verified_at = now() WHERE id = $1 AND host_id = $2", key.id, id)
 	if err != nil {
-		return fmt.Errorf("keeping the SSH key: %w", err)
+		return fmt.Errorf("storing the SSH key: %w", err)
 	}
 	if tag.RowsAffected() == 0 {
 		return changedMeanwhile()

@@ -52,7 +52,8 @@ func (s *Store) WriteTokenScript(ctx context.Context, in ScriptQuery) (TokenScri
 		wanted[c] = true
 	}
 	if !scopePath.MatchString(in.Path) {
-		errs = append(errs, problem.InvalidField("must be / or the path of what rights are to be narrowed to", "value_error", "body", "path"))
+		errs = append(errs, problem.InvalidField("must be / or the path to which the permissions are limited",
+			"value_error", "body", "path"))
 	}
 	if err := faults(errs...); err != nil {
 		return TokenScript{}, err
@@ -63,7 +64,7 @@ func (s *Store) WriteTokenScript(ctx context.Context, in ScriptQuery) (TokenScri
 	}
 	scripter, ok := hypervisor.As[hypervisor.RoleScripter](d.Driver)
 	if !ok {
-		return TokenScript{}, problem.New(problem.CodeUnsupported, "the driver %s writes no token script", d.name)
+		return TokenScript{}, problem.New(problem.CodeUnsupported, "the driver %s does not support token scripts", d.name)
 	}
 	query := hypervisor.RoleScriptQuery{Path: in.Path, NodeShell: in.NodeShell, Recommended: in.Recommended}
 	for _, c := range endpoint.Capabilities() {
@@ -76,7 +77,8 @@ func (s *Store) WriteTokenScript(ctx context.Context, in ScriptQuery) (TokenScri
 		query.Capabilities = append(query.Capabilities, c)
 	}
 	if in.Path != "/" && d.info.Scope == (hypervisor.Scope{}) {
-		return TokenScript{}, problem.InvalidField("must be /: rights cannot be narrowed at "+d.info.Product, "value_error", "body", "path")
+		return TokenScript{}, problem.InvalidField("must be /: permissions cannot be limited to a path on "+
+			d.info.Product, "value_error", "body", "path")
 	}
 	script, err := scripter.RoleScript(ctx, query)
 	if err != nil {
@@ -86,7 +88,7 @@ func (s *Store) WriteTokenScript(ctx context.Context, in ScriptQuery) (TokenScri
 	for _, c := range query.Capabilities {
 		commands, err := scripter.RoleRemoval(ctx, c, "")
 		if err != nil {
-			return TokenScript{}, plugin.Problem(fmt.Errorf("writing what takes the tokens back: %w", err))
+			return TokenScript{}, plugin.Problem(fmt.Errorf("writing the commands that remove the tokens: %w", err))
 		}
 		out.Undo = append(out.Undo, commands...)
 	}

@@ -46,7 +46,7 @@ func (t Told) Keep(ctx context.Context, tx pgx.Tx, id int64) error {
 		}
 		if _, err := tx.Exec(ctx, `UPDATE hosts SET version = $2, version_at = now(), certificate_ends_at = COALESCE($3, certificate_ends_at)
 			WHERE id = $1`, id, t.Version, end); err != nil {
-			return fmt.Errorf("keeping the host's release: %w", err)
+			return fmt.Errorf("storing the host's release: %w", err)
 		}
 	}
 	var ids []string
@@ -59,7 +59,7 @@ func (t Told) Keep(ctx context.Context, tx pgx.Tx, id int64) error {
 	}
 	if _, err := tx.Exec(ctx, `UPDATE host_credentials k SET ends_at = e.at, ends_told_at = now()
 		FROM unnest($2::text[], $3::timestamptz[]) AS e (id, at) WHERE k.host_id = $1 AND k.token_id = e.id`, id, ids, ends); err != nil {
-		return fmt.Errorf("keeping when credentials end: %w", err)
+		return fmt.Errorf("storing the expiry of credentials: %w", err)
 	}
 	return nil
 }

@@ -110,7 +110,8 @@ func fingerprint(text string) (string, error) {
 	}
 	parsed, err := endpoint.ParseFingerprint(text)
 	if err != nil {
-		return "", problem.InvalidField("must be the SHA-256 of a certificate: 32 bytes in hexadecimal, with or without colons", "fingerprint",
+		return "", problem.InvalidField("must be the SHA-256 fingerprint of a certificate: 32 bytes in hexadecimal, with or without "+
+			"colons", "fingerprint",
 			"body", "tls_fingerprint")
 	}
 	return parsed, nil

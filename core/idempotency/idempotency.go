@@ -77,7 +77,7 @@ type Store struct {
 }
 
 // ErrUnderWay: another request with the same key is being served.
-var ErrUnderWay = errors.New("another request with this Idempotency-Key is under way")
+var ErrUnderWay = errors.New("another request with this Idempotency-Key is in progress")
 
 // Find gives the record of a key; nil when there is none, or none any more.
 func (s *Store) Find(ctx context.Context, k Key) (*Record, error) {
@@ -88,11 +88,11 @@ func (s *Store) Find(ctx context.Context, k Key) (*Record, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, db.Problem(fmt.Errorf("looking for an idempotency key: %w", err))
+		return nil, db.Problem(fmt.Errorf("reading an idempotency key: %w", err))
 	}
 	text, err := s.Keys.Open(sealed, k.place())
 	if err != nil {
-		return nil, fmt.Errorf("opening the record of an idempotency key: %w", err)
+		return nil, fmt.Errorf("decrypting the record of an idempotency key: %w", err)
 	}
 	r := &Record{}
 	if err := json.Unmarshal([]byte(text.Reveal()), r); err != nil {
@@ -119,7 +119,7 @@ func (s *Store) insert(ctx context.Context, tx *db.Tx, k Key, r *Record) error {
 		ON CONFLICT (caller, key) DO UPDATE SET sealed = excluded.sealed, created_at = now() WHERE had.created_at <= now() - $4::interval`,
 		k.Caller, k.Name, sealed, Kept)
 	if err != nil {
-		return fmt.Errorf("noting an idempotency key: %w", err)
+		return fmt.Errorf("recording an idempotency key: %w", err)
 	}
 	if tag.RowsAffected() == 0 {
 		return ErrUnderWay
@@ -135,7 +135,7 @@ func (s *Store) complete(ctx context.Context, k Key, r *Record) error {
 	}
 	if _, err := s.DB.Pool.Exec(ctx, "UPDATE idempotency_keys SET sealed = $3 WHERE caller = $1 AND key = $2", k.Caller, k.Name,
 		sealed); err != nil {
-		return db.Problem(fmt.Errorf("keeping the answer under an idempotency key: %w", err))
+		return db.Problem(fmt.Errorf("storing the answer under an idempotency key: %w", err))
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ func (s *Store) Prune(ctx context.Context) (int64, error) {
 	tag, err := s.DB.Pool.Exec(ctx, `DELETE FROM idempotency_keys WHERE (caller, key) IN (
 		SELECT caller, key FROM idempotency_keys WHERE created_at <= now() - $1::interval LIMIT $2 FOR UPDATE SKIP LOCKED)`, Kept, pruneBatch)
 	if err != nil {
-		return 0, db.Problem(fmt.Errorf("deleting idempotency keys that are over: %w", err))
+		return 0, db.Problem(fmt.Errorf("deleting expired idempotency keys: %w", err))
 	}
 	return tag.RowsAffected(), nil
 }
@@ -164,7 +164,7 @@ func (s *Store) Prune(ctx context.Context) (int64, error) {
 // Busy is the problem of ErrUnderWay.
 func Busy() error {
 	busy := problem.New(problem.CodeRequestInProgress,
-		"another request with this Idempotency-Key is under way; send it again in a moment for its answer").Because(ErrUnderWay)
+		"another request with this Idempotency-Key is in progress; send it again in a moment to get its answer").Because(ErrUnderWay)
 	busy.RetryAfter = 1
 	return busy
 }

@@ -39,7 +39,7 @@ func Keep(ctx context.Context, v any) error {
 	}
 	text, err := json.Marshal(v)
 	if err != nil {
-		return fmt.Errorf("encoding what an answer is made of: %w", err)
+		return fmt.Errorf("encoding the data of an answer: %w", err)
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -94,7 +94,7 @@ func (m Made) Target() int64 {
 // Decode decodes what was kept.
 func (m Made) Decode(into any) error {
 	if err := json.Unmarshal(m.Kept, into); err != nil {
-		return fmt.Errorf("decoding what an answer is made of: %w", err)
+		return fmt.Errorf("decoding the data of an answer: %w", err)
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ const (
 
 // errHashFormat is the error of a hash that cannot be read. It does not contain
 // the hash, which must not get into a log.
-var errHashFormat = errors.New("the stored password hash is not an Argon2id hash that this release reads")
+var errHashFormat = errors.New("the stored password hash is not an Argon2id hash that this release supports")
 
 // hasher hashes passwords, a limited number at a time: each hash needs the
 // configured memory. It is safe for concurrent use.
@@ -119,7 +119,7 @@ func (h *hasher) run(ctx context.Context, cost Argon2, password string, salt []b
 	case <-ctx.Done():
 		return nil, fmt.Errorf("waiting to check a password: %w", ctx.Err())
 	case <-late.C:
-		busy := problem.New(problem.CodeRateLimited, "too many people log in at the same time; try again in a moment")
+		busy := problem.New(problem.CodeRateLimited, "too many users are logging in at the same time; try again in a moment")
 		busy.RetryAfter = 5
 		return nil, busy
 	}

@@ -113,7 +113,7 @@ func (s *Store) caller(ctx context.Context, query string, args ...any) (c *Calle
 // logged.
 func (s *Store) touch(ctx context.Context, statement string, id int64) {
 	if _, err := s.db.Pool.Exec(ctx, statement, id); err != nil && ctx.Err() == nil {
-		s.log.Warn("the last use of a session or key was not noted", "id", id, "error", err)
+		s.log.Warn("could not record the last use of a session or key", "id", id, "error", err)
 	}
 }
 

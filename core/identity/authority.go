@@ -61,7 +61,7 @@ func mayGive(held, given Role) error {
 // tooLow returns the problem of a caller whose instance role is not high
 // enough.
 func tooLow(needed Role) *problem.Error {
-	return problem.New(problem.CodeForbidden, "this needs the role %s", needed).With("role", needed.String())
+	return problem.New(problem.CodeForbidden, "this requires the role %s", needed).With("role", needed.String())
 }
 
 // instance returns the caller's instance role at the beginning of the request,
@@ -133,7 +133,8 @@ func (u *subject) manageable(caller *Caller, held Role) error {
 		return nil
 	}
 	if u.highest > held {
-		return problem.New(problem.CodeForbidden, "the user has a higher role than you have in the instance; this needs the role %s", u.highest).
+		return problem.New(problem.CodeForbidden, "the user has a higher role than you in the instance; this requires the role %s",
+			u.highest).
 			With("role", u.highest.String())
 	}
 	return nil
@@ -182,4 +183,4 @@ func (s *Store) regard(ctx context.Context, caller *Caller, id int64) (*subject,
 }
 
 // noUser returns the problem of an unknown user.
-func noUser() error { return problem.New(problem.CodeNotFound, "there is no such user") }
+func noUser() error { return problem.New(problem.CodeNotFound, "user not found") }

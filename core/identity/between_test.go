@@ -118,7 +118,7 @@ func TestTheLastCodeIsTakenOnce(t *testing.T) {
 		answers[<-details]++
 	}
 	if tries := dbtest.Value[int](f.t, f.db, "SELECT tries FROM pending_logins"); len(answers) != 2 ||
-		answers["the code is wrong or was used already"] != 1 || tries != 5 {
+		answers["the code is wrong or was already used"] != 1 || tries != 5 {
 		t.Errorf("%v, %d tries are counted", answers, tries)
 	}
 }

@@ -84,7 +84,7 @@ func (s *Store) budgetOf(ctx context.Context, q querier, kind, column string, va
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 	case err != nil:
-		return b, db.Problem(fmt.Errorf("asking whether the account knows the client: %w", err))
+		return b, db.Problem(fmt.Errorf("checking whether the account knows the client: %w", err))
 	case device != nil:
 		b = budget{tries: bucket{fmt.Sprintf("%s device:%d", kind, *device), shared.limit}, own: true, device: true}
 	case known:

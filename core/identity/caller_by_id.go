@@ -38,7 +38,7 @@ func (s *Store) CallerOf(ctx context.Context, userID int64) (*Caller, error) {
 	case err != nil:
 		return nil, db.Problem(fmt.Errorf("reading the user: %w", err))
 	case !found:
-		return nil, problem.New(problem.CodeNotFound, "there is no such user")
+		return nil, problem.New(problem.CodeNotFound, "user not found")
 	case !active:
 		return nil, problem.New(problem.CodeForbidden, "the user is not active")
 	}

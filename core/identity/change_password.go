@@ -84,7 +84,7 @@ func (s *Store) checkPresent(ctx context.Context, own *account, password, field 
 		return tries, err
 	}
 	if !ok {
-		return tries, problem.InvalidField("is not the present password", "wrong_password", "body", field)
+		return tries, problem.InvalidField("is not the current password", "wrong_password", "body", field)
 	}
 	return tries, nil
 }
@@ -94,13 +94,13 @@ func (s *Store) checkPresent(ctx context.Context, own *account, password, field 
 func checkReplacement(own *account, current, replacement string) error {
 	email, err := ParseEmail(own.Email)
 	if err != nil {
-		return fmt.Errorf("reading the account's own e-mail address: %w", err)
+		return fmt.Errorf("reading the account's own email address: %w", err)
 	}
 	if err := CheckPassword(replacement, email, "body", "new"); err != nil {
 		return err
 	}
 	if preparePassword(current) == preparePassword(replacement) {
-		return problem.InvalidField("must differ from the present password", "unchanged", "body", "new")
+		return problem.InvalidField("must differ from the current password", "unchanged", "body", "new")
 	}
 	return nil
 }

@@ -66,7 +66,7 @@ func (s *Store) Browser(ctx context.Context, r *http.Request) (string, error) {
 	err := s.db.Pool.QueryRow(ctx, "SELECT max(id) FROM login_devices WHERE token_hash = ANY($1) AND expires_at > now()",
 		hashTokens(tokens)).Scan(&id)
 	if err != nil {
-		return "", db.Problem(fmt.Errorf("asking whether the browser is known: %w", err))
+		return "", db.Problem(fmt.Errorf("checking whether the browser is known: %w", err))
 	}
 	if id == nil {
 		return "", nil
@@ -110,7 +110,7 @@ func (s *Store) remember(ctx context.Context, tx *db.Tx, userID int64, from Clie
 		DELETE FROM login_devices WHERE id IN (
 			SELECT id FROM login_devices WHERE user_id = $1 AND returned = $2 ORDER BY id DESC OFFSET $3)`, userID, returned, maxDevices)
 	if err != nil {
-		return "", false, fmt.Errorf("forgetting the oldest browsers: %w", err)
+		return "", false, fmt.Errorf("deleting the oldest browsers: %w", err)
 	}
 	all := append([]string{token}, kept...)
 	added, err := rememberNetwork(ctx, tx, userID, Network(from.Address))
@@ -131,7 +131,7 @@ func rememberNetwork(ctx context.Context, tx *db.Tx, userID int64, network strin
 		DELETE FROM login_addresses WHERE user_id = $1 AND network IN (
 			SELECT network FROM login_addresses WHERE user_id = $1 ORDER BY seen_at DESC, network OFFSET $2)`, userID, maxAddresses)
 	if err != nil {
-		return false, fmt.Errorf("forgetting the oldest addresses: %w", err)
+		return false, fmt.Errorf("deleting the oldest addresses: %w", err)
 	}
 	return added, nil
 }
@@ -140,7 +140,7 @@ func rememberNetwork(ctx context.Context, tx *db.Tx, userID int64, network strin
 // known, because a network cannot be stolen.
 func forgetDevices(ctx context.Context, tx *db.Tx, userID int64) error {
 	if _, err := tx.Pgx.Exec(ctx, "DELETE FROM login_devices WHERE user_id = $1", userID); err != nil {
-		return fmt.Errorf("forgetting the user's browsers: %w", err)
+		return fmt.Errorf("deleting the user's browsers: %w", err)
 	}
 	return nil
 }

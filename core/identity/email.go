@@ -21,7 +21,7 @@ const (
 )
 
 // errEmail is the fault of an address that cannot be stored.
-var errEmail = errors.New("is not a plain e-mail address such as anna@example.com")
+var errEmail = errors.New("is not a plain email address such as anna@example.com")
 
 // Email is an address in its two forms.
 type Email struct {

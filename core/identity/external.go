@@ -54,11 +54,11 @@ func (e *External) begin(ctx context.Context, tx *db.Tx) error {
 		e.UpdatedAt).Scan(&same)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		return refused("%s is switched off", e.Name)
+		return refused("%s is disabled", e.Name)
 	case err != nil:
 		return fmt.Errorf("reading the provider: %w", err)
 	case !same:
-		return refused("%s was changed in the meantime; begin again", e.Name)
+		return refused("%s was changed in the meantime; start the log-in again", e.Name)
 	}
 	return nil
 }
@@ -99,7 +99,8 @@ func (s *Store) LogInExternal(ctx context.Context, e External, from Client) (*Lo
 				return err
 			}
 			if owner == Owner {
-				return refused("an owner's account is joined to a provider only by its second factor: log in as before and switch one on first")
+				return refused("an owner's account can be linked to a provider only with a second factor: log in with your password " +
+					"and enable a second factor first")
 			}
 		}
 		in, err = s.openExternal(ctx, tx, user, &e, from)
@@ -122,17 +123,17 @@ func (s *Store) accountOf(ctx context.Context, tx *db.Tx, e *External) (user *Us
 		user, err = lockUser(ctx, tx, "id = $1", id)
 		return user, true, err
 	case !errors.Is(err, pgx.ErrNoRows):
-		return nil, false, fmt.Errorf("looking for the account: %w", err)
+		return nil, false, fmt.Errorf("reading the account: %w", err)
 	case e.Email == "":
-		return nil, false, refused("nobody is known by this log-in, and %s says of no e-mail address that it was verified", e.Name)
+		return nil, false, refused("this log-in is not linked to an account, and %s reports no verified email address", e.Name)
 	}
 	email, err := ParseEmail(e.Email)
 	if err != nil {
-		return nil, false, refused("the e-mail address that %s tells %s", e.Name, err)
+		return nil, false, refused("the email address that %s reports %s", e.Name, err)
 	}
 	user, err = lockUser(ctx, tx, "email_key = $1", email.Key)
 	if errors.Is(err, pgx.ErrNoRows) && !e.Create {
-		return nil, false, refused("there is no account with your e-mail address; ask an admin for one")
+		return nil, false, refused("no account has your email address; ask an admin to create one")
 	}
 	if errors.Is(err, pgx.ErrNoRows) {
 		user, err = s.createUser(ctx, tx, prepared{email: email, displayName: e.displayName()})
@@ -143,17 +144,17 @@ func (s *Store) accountOf(ctx context.Context, tx *db.Tx, e *External) (user *Us
 	}
 	if !sameAddress(e.Email, user.Email) {
 		describeTarget(ctx, user.ID)
-		return nil, false, refused("your e-mail address at %s only looks like that of an account here; ask an admin", e.Name)
+		return nil, false, refused("your email address at %s only resembles that of an account here; ask an admin", e.Name)
 	}
 	var another bool
 	err = tx.Pgx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM user_identities WHERE provider_id = $1 AND user_id = $2)", e.Provider, user.ID).
 		Scan(&another)
 	if err != nil {
-		return nil, false, fmt.Errorf("looking for the account: %w", err)
+		return nil, false, fmt.Errorf("reading the account: %w", err)
 	}
 	if another { // an address that was given to somebody else
 		describeTarget(ctx, user.ID)
-		return nil, false, refused("the account with your e-mail address belongs to somebody else at %s", e.Name)
+		return nil, false, refused("the account with your email address is linked to somebody else at %s", e.Name)
 	}
 	return user, false, nil
 }
@@ -218,7 +219,7 @@ func (s *Store) openExternal(ctx context.Context, tx *db.Tx, user *User, e *Exte
 		came.factor = FactorProvider
 	}
 	if _, err := tx.Pgx.Exec(ctx, "UPDATE users SET last_login_at = now() WHERE id = $1", user.ID); err != nil {
-		return nil, fmt.Errorf("noting the log-in: %w", err)
+		return nil, fmt.Errorf("recording the log-in: %w", err)
 	}
 	if err := e.settle(ctx, tx, user.ID); err != nil {
 		return nil, err
@@ -243,10 +244,10 @@ func (e *External) settle(ctx context.Context, tx *db.Tx, userID int64) error {
 		ON CONFLICT (provider_id, subject) DO UPDATE SET last_login_at = now() WHERE i.user_id = excluded.user_id
 		RETURNING xmax = 0`, e.Provider, e.Subject, userID).Scan(&joined)
 	if errors.Is(err, pgx.ErrNoRows) || db.Duplicate(err, "user_identities_user") {
-		return refused("the account belongs to somebody else at %s", e.Name)
+		return refused("the account is linked to somebody else at %s", e.Name)
 	}
 	if err != nil {
-		return fmt.Errorf("joining the account to the provider: %w", err)
+		return fmt.Errorf("linking the account to the provider: %w", err)
 	}
 	changes, err := e.grant(ctx, tx, userID)
 	if err != nil {
@@ -326,7 +327,7 @@ func (s *Store) Throttle(ctx context.Context, from Client) (back func(), err err
 	err = s.db.Pool.QueryRow(ctx, "SELECT max(id) FROM login_devices WHERE token_hash = ANY($1) AND expires_at > now()",
 		hashTokens(from.Devices)).Scan(&device)
 	if err != nil {
-		return nil, db.Problem(fmt.Errorf("asking whether the browser is known: %w", err))
+		return nil, db.Problem(fmt.Errorf("checking whether the browser is known: %w", err))
 	}
 	if device != nil {
 		counted.name = fmt.Sprintf("sign-on device:%d", *device)

@@ -79,10 +79,10 @@ func (n NewKey) Faults() []problem.Fault {
 		add("name", "value_error", "must be text without control characters")
 	}
 	if n.ExpiresAt != nil && !n.ExpiresAt.After(time.Now()) {
-		add("expires_at", "past", "must lie in the future")
+		add("expires_at", "past", "must be in the future")
 	}
 	if n.Scopes != nil && len(n.Scopes) == 0 {
-		add("scopes", "too_short", "must name a scope; leave it out or send null for a key that may do all that you may")
+		add("scopes", "too_short", "must contain at least one scope; omit it or send null for a key with all your rights")
 	}
 	return faults
 }
@@ -141,7 +141,7 @@ func lockKeys(ctx context.Context, tx *db.Tx, userID int64) error {
 		return fmt.Errorf("counting the keys: %w", err)
 	}
 	if count >= MaxKeys {
-		return problem.New(problem.CodeConflict, "there are %d API keys already; delete one first", MaxKeys)
+		return problem.New(problem.CodeConflict, "you already have %d API keys; delete one first", MaxKeys)
 	}
 	return nil
 }
@@ -165,10 +165,10 @@ func within(ctx context.Context, tx *db.Tx, caller *Caller, in NewKey) error {
 		return fmt.Errorf("reading the caller's key: %w", err)
 	}
 	if scopes != nil && (in.Scopes == nil || slices.ContainsFunc(in.Scopes, func(s string) bool { return !slices.Contains(scopes, s) })) {
-		return problem.New(problem.CodeForbidden, "an API key makes only keys with scopes that it has itself").With("scopes", scopes)
+		return problem.New(problem.CodeForbidden, "an API key can only create keys with scopes that it has itself").With("scopes", scopes)
 	}
 	if expires != nil && (in.ExpiresAt == nil || in.ExpiresAt.After(*expires)) {
-		return problem.New(problem.CodeForbidden, "an API key makes no key that outlives it")
+		return problem.New(problem.CodeForbidden, "an API key cannot create a key that expires later than itself")
 	}
 	return nil
 }
@@ -220,7 +220,7 @@ func (s *Store) RevokeKey(ctx context.Context, userID, id int64) error {
 		}
 		key, err := pgx.CollectExactlyOneRow(rows, scanKey)
 		if errors.Is(err, pgx.ErrNoRows) {
-			return problem.New(problem.CodeNotFound, "there is no such key")
+			return problem.New(problem.CodeNotFound, "API key not found")
 		}
 		if err != nil {
 			return fmt.Errorf("revoking the key: %w", err)

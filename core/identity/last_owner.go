@@ -22,10 +22,11 @@ func loseOwner(ctx context.Context, tx *db.Tx, u *subject) error {
 	err := tx.Pgx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM team_members m JOIN users u ON u.id = m.user_id
 		WHERE m.team_id = $1 AND m.role = 'owner' AND u.is_active AND u.has_password AND u.id <> $2)`, DefaultTeam, u.id).Scan(&another)
 	if err != nil {
-		return fmt.Errorf("looking for another owner: %w", err)
+		return fmt.Errorf("reading the other owners: %w", err)
 	}
 	if !another {
-		return problem.New(problem.CodeLastOwner, "this is the only active owner of the instance with a password; make another one first")
+		return problem.New(problem.CodeLastOwner, "this is the only active owner of the instance with a password; make another user an "+
+			"owner first")
 	}
 	return nil
 }

@@ -137,7 +137,7 @@ func (s *Store) open(ctx context.Context, p *proven, from Client) (*LoggedIn, er
 		updated, err := tx.Pgx.Exec(ctx, `UPDATE users SET last_login_at = now(), password_hash = COALESCE(NULLIF($1, ''), password_hash)
 			WHERE id = $2 AND is_active AND password_hash = $3 AND NOT second_factor`, p.rehashed, p.account.ID, p.account.PasswordHash)
 		if err != nil {
-			return fmt.Errorf("noting the log-in: %w", err)
+			return fmt.Errorf("recording the log-in: %w", err)
 		}
 		if updated.RowsAffected() == 0 {
 			return invalidCredentials()
@@ -160,7 +160,7 @@ func (s *Store) open(ctx context.Context, p *proven, from Client) (*LoggedIn, er
 // invalidCredentials is the one problem for all reasons. It does not show which
 // addresses have an account.
 func invalidCredentials() error {
-	return problem.New(problem.CodeInvalidCredentials, "the e-mail address or the password is wrong")
+	return problem.New(problem.CodeInvalidCredentials, "the email address or the password is wrong")
 }
 
 // describeTarget names the account of a failed log-in by its id. The typed text

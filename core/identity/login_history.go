@@ -61,7 +61,7 @@ func noteLogin(ctx context.Context, tx *db.Tx, userID int64, method string, from
 			SELECT id FROM logins WHERE user_id = $1 ORDER BY id DESC OFFSET $2 LIMIT 1)`, userID, maxLogins)
 	}
 	if err != nil {
-		return fmt.Errorf("noting the log-in: %w", err)
+		return fmt.Errorf("recording the log-in: %w", err)
 	}
 	return nil
 }

@@ -83,7 +83,7 @@ func (s *Store) SetMember(ctx context.Context, caller *Caller, teamID, userID in
 		_, err = tx.Pgx.Exec(ctx, `INSERT INTO team_members (team_id, user_id, role) VALUES ($1, $2, $3)
 			ON CONFLICT (team_id, user_id) DO UPDATE SET role = excluded.role`, teamID, userID, role.String())
 		if err != nil {
-			return fmt.Errorf("giving the role: %w", err)
+			return fmt.Errorf("assigning the role: %w", err)
 		}
 		found, err := members(tx.Pgx.Query(ctx, selectMembers+"AND u.id = $2", teamID, userID))
 		if err != nil {
@@ -107,7 +107,7 @@ func (s *Store) RemoveMember(ctx context.Context, caller *Caller, teamID, userID
 			return err
 		}
 		if before == NoRole {
-			return problem.New(problem.CodeNotFound, "the user is no member of this team")
+			return problem.New(problem.CodeNotFound, "the user is not a member of this team")
 		}
 		if teamID == DefaultTeam {
 			if err := loseOwner(ctx, tx, u); err != nil {
@@ -115,7 +115,7 @@ func (s *Store) RemoveMember(ctx context.Context, caller *Caller, teamID, userID
 			}
 		}
 		if _, err := tx.Pgx.Exec(ctx, "DELETE FROM team_members WHERE team_id = $1 AND user_id = $2", teamID, userID); err != nil {
-			return fmt.Errorf("taking the role: %w", err)
+			return fmt.Errorf("removing the role: %w", err)
 		}
 		return audit.Write(ctx, tx)
 	})

@@ -103,7 +103,7 @@ func (s *Store) passkeyOwner(ctx context.Context, where string, args ...any) (*P
 		return nil, nil
 	}
 	if err != nil {
-		return nil, db.Problem(fmt.Errorf("looking for whose passkey it is: %w", err))
+		return nil, db.Problem(fmt.Errorf("reading the passkey's owner: %w", err))
 	}
 	o.Passkeys, err = s.Passkeys(ctx, o.User.ID)
 	return o, err
@@ -116,7 +116,7 @@ func (s *Store) passkeyOwner(ctx context.Context, where string, args ...any) (*P
 // an API key and for an account with MaxPasskeys.
 func (s *Store) PreparePasskey(ctx context.Context, caller *Caller, password string) (*PasskeyOwner, error) {
 	if caller.SessionID == 0 {
-		return nil, problem.New(problem.CodeInvalidState, "a passkey is added in a session, not with an API key")
+		return nil, problem.New(problem.CodeInvalidState, "a passkey can only be added in a session, not with an API key")
 	}
 	if err := s.proveOwn(ctx, caller, password); err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (s *Store) PreparePasskey(ctx context.Context, caller *Caller, password str
 	_, err := s.db.Pool.Exec(ctx, "UPDATE users SET passkey_handle = $2 WHERE id = $1 AND passkey_handle IS NULL", caller.UserID,
 		randomBytes(handleBytes))
 	if err != nil {
-		return nil, db.Problem(fmt.Errorf("giving an account its handle: %w", err))
+		return nil, db.Problem(fmt.Errorf("creating the account's handle: %w", err))
 	}
 	o, err := s.passkeyOwner(ctx, "id = $1", caller.UserID)
 	switch {
@@ -154,7 +154,7 @@ func (s *Store) proveOwn(ctx context.Context, caller *Caller, password string) e
 
 // tooManyPasskeys returns the problem of an account with MaxPasskeys passkeys.
 func tooManyPasskeys() error {
-	return problem.New(problem.CodeInvalidState, "the account has %d passkeys already; delete one first", MaxPasskeys)
+	return problem.New(problem.CodeInvalidState, "the account already has %d passkeys; delete one first", MaxPasskeys)
 }
 
 // MadePasskey is kept for the answer to a repeated AddPasskey.
@@ -189,7 +189,7 @@ func (s *Store) AddPasskey(ctx context.Context, caller *Caller, p *Passkey) (cod
 			p.Credential, p.PublicKey, p.SignCount, append([]string{}, p.Transports...), p.UserVerified, p.BackupEligible, p.BackedUp).
 			Scan(&p.ID, &p.CreatedAt)
 		if db.Duplicate(err, "passkeys_credential") {
-			return problem.New(problem.CodeInvalidState, "this passkey is known already")
+			return problem.New(problem.CodeInvalidState, "this passkey is already registered")
 		}
 		if err != nil {
 			return fmt.Errorf("storing a passkey: %w", err)
@@ -209,8 +209,8 @@ func (s *Store) AddPasskey(ctx context.Context, caller *Caller, p *Passkey) (cod
 		}
 		err = notify.Write(ctx, tx.Pgx, notify.Event{Kind: notify.NewLogin, State: notify.Told, Severity: "warning", UserID: &user.ID,
 			Title: "New passkey for your account", Link: "/account",
-			Body: fmt.Sprintf("The passkey %q was added to %s: who has it can log in.\n\nIf that was not you, change your password, end all "+
-				"sessions and delete the passkey.", p.Name, user.Email)})
+			Body: fmt.Sprintf("The passkey %q was added to %s: whoever has it can log in.\n\nIf this was not you, change your "+
+				"password, end all sessions and delete the passkey.", p.Name, user.Email)})
 		if err != nil {
 			return err
 		}
@@ -291,7 +291,7 @@ func (s *Store) DeletePasskey(ctx context.Context, caller *Caller, id int64, pas
 			return fmt.Errorf("deleting a passkey: %w", err)
 		}
 		if caller.SessionID == 0 {
-			return problem.New(problem.CodeInvalidState, "a passkey is deleted in a session, not with an API key")
+			return problem.New(problem.CodeInvalidState, "a passkey can only be deleted in a session, not with an API key")
 		}
 		if _, err := tx.Pgx.Exec(ctx, "UPDATE users SET passkeys = passkeys - 1, updated_at = now() WHERE id = $1", caller.UserID); err != nil {
 			return fmt.Errorf("counting passkeys: %w", err)
@@ -304,7 +304,7 @@ func (s *Store) DeletePasskey(ctx context.Context, caller *Caller, id int64, pas
 }
 
 // noPasskey returns the problem of an unknown passkey.
-func noPasskey() error { return problem.New(problem.CodeNotFound, "there is no such passkey") }
+func noPasskey() error { return problem.New(problem.CodeNotFound, "passkey not found") }
 
 // PasskeyUse is one use of a passkey, after its signature was verified.
 type PasskeyUse struct {
@@ -322,10 +322,10 @@ func (u *PasskeyUse) use(ctx context.Context, tx *db.Tx) error {
 	used, err := tx.Pgx.Exec(ctx, `UPDATE passkeys SET sign_count = $2, backed_up = $3, last_used_at = now()
 		WHERE id = $1 AND (sign_count < $2 OR sign_count = 0 AND $2 = 0)`, u.Passkey.ID, int64(u.SignCount), u.BackedUp)
 	if err != nil {
-		return fmt.Errorf("noting the use of a passkey: %w", err)
+		return fmt.Errorf("recording the use of a passkey: %w", err)
 	}
 	if used.RowsAffected() == 0 {
-		return refused("this passkey is known no longer, or was used at the same time; begin again")
+		return refused("this passkey is no longer registered, or was used at the same time; start again")
 	}
 	return nil
 }
@@ -340,7 +340,7 @@ func (s *Store) LogInPasskey(ctx context.Context, use PasskeyUse, from Client) (
 	err := s.db.Tx(ctx, func(tx *db.Tx) error {
 		user, err := lockUser(ctx, tx, "id = $1", use.Passkey.User)
 		if errors.Is(err, pgx.ErrNoRows) {
-			return refused("this passkey is not known here")
+			return refused("this passkey is not registered here")
 		}
 		if err != nil {
 			return err
@@ -349,14 +349,14 @@ func (s *Store) LogInPasskey(ctx context.Context, use PasskeyUse, from Client) (
 		case !user.IsActive:
 			return refused("the account is inactive")
 		case !user.HasPassword:
-			return refused("the account has no password: log in by its provider, and the passkey is the second factor there")
+			return refused("the account has no password: log in with its provider, where the passkey is the second factor")
 		}
 		if err := use.use(ctx, tx); err != nil {
 			return err
 		}
 		in.User = user
 		if _, err := tx.Pgx.Exec(ctx, "UPDATE users SET last_login_at = now() WHERE id = $1", user.ID); err != nil {
-			return fmt.Errorf("noting the log-in: %w", err)
+			return fmt.Errorf("recording the log-in: %w", err)
 		}
 		came := arrival{factor: FactorPasskey, alone: true}
 		if err := s.insertSession(ctx, tx, user.ID, in.Token, came, from); err != nil {
@@ -381,7 +381,7 @@ func (s *Store) LogInPasskey(ctx context.Context, use PasskeyUse, from Client) (
 func (s *Store) LogInPasskeyPending(ctx context.Context, pending string, use PasskeyUse, from Client) (*LoggedIn, error) {
 	return s.logInFactor(ctx, &factorTry{pending: pending, passkey: &use}, from, func(t *factorTry) error {
 		if t.own.ID != use.Passkey.User {
-			return refused("this passkey is another account's")
+			return refused("this passkey belongs to another account")
 		}
 		return nil
 	})

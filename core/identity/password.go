@@ -41,15 +41,15 @@ var commonWords = sync.OnceValue(func() map[string]bool {
 func CheckPassword(password string, email Email, loc ...any) error {
 	switch {
 	case !utf8.ValidString(password) || strings.ContainsRune(password, 0):
-		return problem.InvalidField("must be text without NUL", "value_error", loc...)
+		return problem.InvalidField("must be text without NUL characters", "value_error", loc...)
 	case utf8.RuneCountInString(password) < MinPassword:
 		return problem.InvalidField("must have at least 12 characters", "too_short", loc...)
 	case len(password) > MaxPasswordBytes:
 		return problem.InvalidField("must have at most 1024 bytes", "too_long", loc...)
 	case isEmail(password, email):
-		return problem.InvalidField("must not be the e-mail address", "same_as_email", loc...)
+		return problem.InvalidField("must not be the email address", "same_as_email", loc...)
 	case common(password):
-		return problem.InvalidField("is one of the most common passwords or made like them", "too_common", loc...)
+		return problem.InvalidField("is one of the most common passwords, or similar to one", "too_common", loc...)
 	}
 	return nil
 }

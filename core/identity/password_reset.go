@@ -28,7 +28,7 @@ func (s *Store) ResetPassword(ctx context.Context, caller *Caller, id int64, in 
 	var email Email
 	if u != nil {
 		if email, err = ParseEmail(u.email); err != nil {
-			return nil, fmt.Errorf("reading the user's e-mail address: %w", err)
+			return nil, fmt.Errorf("reading the user's email address: %w", err)
 		}
 	}
 	if err := CheckPassword(in.Password, email, "body", "password"); err != nil {

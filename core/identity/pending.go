@@ -33,7 +33,7 @@ func (s *Store) suspend(ctx context.Context, p *proven) (*LoggedIn, error) {
 		updated, err := tx.Pgx.Exec(ctx, `UPDATE users SET password_hash = COALESCE(NULLIF($1, ''), password_hash)
 			WHERE id = $2 AND is_active AND password_hash = $3 AND second_factor`, p.rehashed, p.account.ID, p.account.PasswordHash)
 		if err != nil {
-			return fmt.Errorf("noting the right password: %w", err)
+			return fmt.Errorf("recording the first step of a log-in: %w", err)
 		}
 		if updated.RowsAffected() == 0 {
 			return invalidCredentials()
@@ -157,7 +157,7 @@ func (s *Store) chargePending(ctx context.Context, t *factorTry, from Client) er
 			return s.chargeOne(ctx, tx, s.addressBucket(from.Address))
 		}
 		if err != nil {
-			return fmt.Errorf("looking for the log-in: %w", err)
+			return fmt.Errorf("reading the log-in: %w", err)
 		}
 		if t.budget, err = s.budgetOf(ctx, tx.Pgx, "totp", "id", t.userID, from, s.totpBucket(t.userID)); err != nil {
 			return err
@@ -173,7 +173,7 @@ func (s *Store) chargePending(ctx context.Context, t *factorTry, from Client) er
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("counting the code: %w", err)
+			return fmt.Errorf("counting the try: %w", err)
 		}
 		t.left = pendingTries - used
 		return nil
@@ -204,7 +204,7 @@ func (s *Store) complete(ctx context.Context, tx *db.Tx, t *factorTry, in *Logge
 			AND ($3::bigint IS NULL OR COALESCE(totp_last_step, 0) < $3)`,
 		t.own.ID, t.own.TOTPConfirmedAt, t.usedStep())
 	if err != nil {
-		return fmt.Errorf("noting the log-in: %w", err)
+		return fmt.Errorf("recording the log-in: %w", err)
 	}
 	if updated.RowsAffected() == 0 {
 		return wrongCode(t.left)
@@ -274,10 +274,10 @@ func (t *factorTry) usedStep() *int64 {
 func wrongCode(left int) error {
 	// The count is shown, because a user who mistypes needs to know it, and an
 	// attacker can count as well.
-	return problem.New(problem.CodeInvalidCredentials, "the code is wrong or was used already").With("tries_left", left)
+	return problem.New(problem.CodeInvalidCredentials, "the code is wrong or was already used").With("tries_left", left)
 }
 
 // loginOver returns the problem of a pending log-in that has ended.
 func loginOver() error {
-	return problem.New(problem.CodeInvalidCredentials, "this log-in is over; begin again").With("tries_left", 0)
+	return problem.New(problem.CodeInvalidCredentials, "this log-in has expired; start again").With("tries_left", 0)
 }

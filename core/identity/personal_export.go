@@ -77,7 +77,7 @@ func (s *Store) Personal(ctx context.Context, w io.Writer, userID int64) error {
 	describeExport(ctx, userID)
 	tx, err := s.db.Pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
-		return db.Problem(fmt.Errorf("beginning an export: %w", err))
+		return db.Problem(fmt.Errorf("starting an export: %w", err))
 	}
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
 	text := strconv.FormatInt(userID, 10)
@@ -86,7 +86,7 @@ func (s *Store) Personal(ctx context.Context, w io.Writer, userID int64) error {
 		var value string
 		err := tx.QueryRow(ctx, part.sql, userID, text).Scan(&value)
 		if errors.Is(err, pgx.ErrNoRows) {
-			return problem.New(problem.CodeNotFound, "there is no such user")
+			return problem.New(problem.CodeNotFound, "user not found")
 		}
 		if err != nil {
 			return db.Problem(fmt.Errorf("reading the user's %s: %w", part.name, err))

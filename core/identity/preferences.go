@@ -52,7 +52,7 @@ func (s *Store) Preferences(ctx context.Context, userID int64) (Preferences, err
 func (s *Store) SetPreferences(ctx context.Context, userID int64, value json.RawMessage, revision *int64) (Preferences, error) {
 	var text bytes.Buffer
 	if err := json.Compact(&text, value); err != nil {
-		return Preferences{}, problem.InvalidField("is no JSON", "json", "body", "value")
+		return Preferences{}, problem.InvalidField("is not JSON", "json", "body", "value")
 	}
 	if text.Len() > MaxPreferences {
 		return Preferences{}, problem.InvalidField(fmt.Sprintf("has %d bytes; the limit is %s", text.Len(), problem.Size(MaxPreferences)),
@@ -70,7 +70,7 @@ func (s *Store) SetPreferences(ctx context.Context, userID int64, value json.Raw
 			ON CONFLICT (user_id) DO UPDATE SET value = excluded.value, revision = p.revision + 1, changed_at = now()
 			RETURNING revision, changed_at`, userID, text.String(), revision).Scan(&p.Revision, &p.ChangedAt)
 		if errors.Is(err, pgx.ErrNoRows) {
-			return problem.New(problem.CodeInvalidState, "the preferences were changed meanwhile: read them again")
+			return problem.New(problem.CodeInvalidState, "the preferences have changed in the meantime: read them again")
 		}
 		if err != nil {
 			return fmt.Errorf("writing preferences: %w", err)

@@ -28,7 +28,7 @@ func (s *Store) Prune(ctx context.Context) (total int64, err error) {
 		gone, err := s.db.Pool.Exec(ctx, fmt.Sprintf(`DELETE FROM %[1]s WHERE (%[2]s) IN (
 			SELECT %[2]s FROM %[1]s WHERE %[3]s ORDER BY %[2]s LIMIT 1000 FOR UPDATE SKIP LOCKED)`, p.table, p.key, p.over), p.args...)
 		if err != nil {
-			return total, db.Problem(fmt.Errorf("deleting what is over in %s: %w", p.table, err))
+			return total, db.Problem(fmt.Errorf("deleting expired rows in %s: %w", p.table, err))
 		}
 		total += gone.RowsAffected()
 	}
@@ -39,6 +39,6 @@ func (s *Store) Prune(ctx context.Context) (total int64, err error) {
 // run repeats it.
 func (s *Store) pruneQuietly(ctx context.Context) {
 	if _, err := s.Prune(ctx); err != nil {
-		s.log.Debug("old sessions were not deleted", "error", err)
+		s.log.Debug("could not delete old sessions", "error", err)
 	}
 }

@@ -32,7 +32,7 @@ func (r *Revoked) keys(ctx context.Context, tx *db.Tx, userID int64, revoke bool
 		(SELECT count(*) FROM passkeys WHERE user_id = $1), (SELECT count(*) FROM user_identities WHERE user_id = $1)`, userID).
 		Scan(&r.ValidKeys, &r.Passkeys, &r.Identities)
 	if err != nil {
-		return fmt.Errorf("counting what gives access to the account: %w", err)
+		return fmt.Errorf("counting the account's credentials: %w", err)
 	}
 	return nil
 }

@@ -149,12 +149,12 @@ func (s *Store) RevokeSession(ctx context.Context, userID, id int64) error {
 // caller with an API key.
 func (s *Store) LogOut(ctx context.Context, caller *Caller) error {
 	if caller.SessionID == 0 {
-		return problem.New(problem.CodeInvalidState, "an API key has no session that could be ended")
+		return problem.New(problem.CodeInvalidState, "an API key has no session to end")
 	}
 	err := s.RevokeSession(ctx, caller.UserID, caller.SessionID)
 	if problem.CodeOf(err) == problem.CodeNotFound && err != nil {
 		// Another request ended it a moment ago.
-		return problem.New(problem.CodeUnauthenticated, "the session has ended already")
+		return problem.New(problem.CodeUnauthenticated, "the session has already ended")
 	}
 	return err
 }
@@ -171,4 +171,4 @@ func RevokeOthers(ctx context.Context, tx *db.Tx, userID, keep int64) (int64, er
 }
 
 // noSession returns the problem of an unknown session.
-func noSession() error { return problem.New(problem.CodeNotFound, "there is no such session") }
+func noSession() error { return problem.New(problem.CodeNotFound, "session not found") }

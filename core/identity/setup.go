@@ -120,7 +120,7 @@ func (s *Setup) complete(ctx context.Context, tx *db.Tx, ready prepared, token s
 	}
 	var some bool
 	if err := tx.Pgx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM users)").Scan(&some); err != nil {
-		return nil, fmt.Errorf("looking for users: %w", err)
+		return nil, fmt.Errorf("checking for users: %w", err)
 	}
 	if some {
 		return nil, alreadySetUp()
@@ -158,7 +158,7 @@ func (s *Setup) known(ctx context.Context, token string) (known bool, err error)
 	}
 	err = s.store.db.Pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM setup_tokens WHERE token_hash = $1)", hashToken(token)).Scan(&known)
 	if err != nil {
-		return false, db.Problem(fmt.Errorf("looking for the setup token: %w", err))
+		return false, db.Problem(fmt.Errorf("reading the setup token: %w", err))
 	}
 	return known, nil
 }
@@ -167,14 +167,14 @@ func (s *Setup) known(ctx context.Context, token string) (known bool, err error)
 // so a failure is only logged.
 func (s *Setup) removeFile() {
 	if err := os.Remove(s.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		s.store.log.Warn("the setup token's file is of no use any more and cannot be removed", "path", s.path, "error", err)
+		s.store.log.Warn("the setup token's file is no longer needed, but cannot be removed", "path", s.path, "error", err)
 	}
 }
 
 // noUsers reports whether there are no users.
 func noUsers(ctx context.Context, d *db.DB) (none bool, err error) {
 	if err := d.Pool.QueryRow(ctx, "SELECT NOT EXISTS (SELECT FROM users)").Scan(&none); err != nil {
-		return false, db.Problem(fmt.Errorf("looking for users: %w", err))
+		return false, db.Problem(fmt.Errorf("checking for users: %w", err))
 	}
 	return none, nil
 }
@@ -187,7 +187,7 @@ func alreadySetUp() error {
 // wrongSetupToken returns the problem of an invalid setup token.
 func wrongSetupToken() error {
 	return problem.New(problem.CodeInvalidCredentials,
-		"this is not the setup token; it stands in the file setup-token in the service's state directory")
+		"this is not the setup token; it is in the file setup-token in the service's state directory")
 }
 
 // describeActor makes the user both actor and target of the audit entry. At

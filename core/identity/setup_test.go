@@ -236,7 +236,7 @@ func TestCreateOwner(t *testing.T) {
 		}
 	}
 	if _, err := s.CreateOwner(t.Context(), "ANNA@example.com", identitytest.Password, nil); code(err) != problem.CodeConflict ||
-		!strings.Contains(err.Error(), "e-mail") {
+		!strings.Contains(err.Error(), "email") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := setup.Complete(t.Context(), token, first); code(err) != problem.CodeAlreadySetUp || entries(t, dir) != 0 {

@@ -20,7 +20,7 @@ func readSetupToken(path string) (string, error) {
 		return "", nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("looking at the setup token's file: %w", err)
+		return "", fmt.Errorf("checking the setup token's file: %w", err)
 	}
 	if !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 || info.Size() > 1024 {
 		return "", nil
@@ -47,7 +47,7 @@ func writeSetupToken(path, token string) error {
 		return fmt.Errorf("writing the setup token's file: %w", err)
 	}
 	if err := os.Rename(draft.Name(), path); err != nil {
-		return fmt.Errorf("placing the setup token's file: %w", err)
+		return fmt.Errorf("moving the setup token's file into place: %w", err)
 	}
 	return nil
 }

@@ -30,11 +30,11 @@ type Flows struct {
 func (f Flows) Seal(flow any) (string, error) {
 	text, err := json.Marshal(flow)
 	if err != nil {
-		return "", fmt.Errorf("writing a log-in that begins: %w", err)
+		return "", fmt.Errorf("storing a log-in flow: %w", err)
 	}
 	sealed, err := f.Keys.Seal(secret.New(string(text)), f.place())
 	if err != nil {
-		return "", fmt.Errorf("sealing a log-in that begins: %w", err)
+		return "", fmt.Errorf("encrypting a log-in flow: %w", err)
 	}
 	return base64.RawURLEncoding.EncodeToString(sealed), nil
 }
@@ -67,7 +67,7 @@ func (f Flows) Use(ctx context.Context, state string, life time.Duration) (bool,
 	done, err := f.DB.Pool.Exec(ctx, "INSERT INTO sign_on_states (state_hash, expires_at) VALUES ($1, now() + $2) ON CONFLICT DO NOTHING",
 		hash[:], life)
 	if err != nil {
-		return false, db.Problem(fmt.Errorf("noting that an answer has come: %w", err))
+		return false, db.Problem(fmt.Errorf("recording the provider's answer: %w", err))
 	}
 	return done.RowsAffected() == 1, nil
 }

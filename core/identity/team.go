@@ -87,7 +87,7 @@ func teams(rows pgx.Rows, err error) ([]Team, error) {
 }
 
 // noTeam returns the problem of an unknown team.
-func noTeam() error { return problem.New(problem.CodeNotFound, "there is no such team") }
+func noTeam() error { return problem.New(problem.CodeNotFound, "team not found") }
 
 // teamName returns the name of a team. Under govern's lock the team cannot be
 // deleted afterwards.

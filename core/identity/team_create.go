@@ -89,7 +89,7 @@ func insertTeam(ctx context.Context, tx *db.Tx, in NewTeam) (*Team, error) {
 		t.Description).
 		Scan(&t.ID, &t.CreatedAt)
 	if db.Duplicate(err, "teams_slug_key") {
-		return nil, problem.New(problem.CodeConflict, "there is a team with this slug already").With("field", "slug")
+		return nil, problem.New(problem.CodeConflict, "a team with this slug already exists").With("field", "slug")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("creating the team: %w", err)

@@ -31,7 +31,7 @@ func (s *Store) DeleteTeam(ctx context.Context, caller *Caller, id int64) (hosts
 func (s *Store) deleteTeam(ctx context.Context, tx *db.Tx, id int64) (hosts int64, err error) {
 	draft := plan.Begin(ctx)
 	if id == DefaultTeam {
-		kept := problem.New(problem.CodeInvalidState, "the default team is the instance's own and cannot be deleted")
+		kept := problem.New(problem.CodeInvalidState, "the default team belongs to the instance and cannot be deleted")
 		if err := draft.Refuse(kept); err != nil {
 			return 0, err
 		}
@@ -44,11 +44,11 @@ func (s *Store) deleteTeam(ctx context.Context, tx *db.Tx, id int64) (hosts int6
 	err = tx.Pgx.QueryRow(ctx, "SELECT (SELECT count(*) FROM hosts WHERE team_id = $1), (SELECT count(*) FROM team_members WHERE team_id "+
 		"= $1)", id).Scan(&hosts, &members)
 	if err != nil {
-		return 0, fmt.Errorf("counting what the team has: %w", err)
+		return 0, fmt.Errorf("counting the team's hosts and members: %w", err)
 	}
 	err = draft.Decide(ctx, plan.Confirmation{}, func(_ context.Context, p *plan.Plan) error {
 		p.Add(plan.KindHost, "", "%s to the default team, with all guests, apps and jobs.",
-			plan.Counted(hosts, "1 host of the team falls", "%d hosts of the team fall"))
+			plan.Counted(hosts, "1 host of the team moves", "%d hosts of the team move"))
 		p.Add(plan.KindAccess, name, "%s in %s.", plan.Counted(members, "1 member loses the role", "%d members lose their role"), name)
 		return nil
 	})
@@ -57,7 +57,7 @@ func (s *Store) deleteTeam(ctx context.Context, tx *db.Tx, id int64) (hosts int6
 	}
 	if s.config.Assets != nil {
 		if err := s.config.Assets.Reassign(ctx, tx, id, DefaultTeam); err != nil {
-			return 0, fmt.Errorf("giving the team's hosts to the default team: %w", err)
+			return 0, fmt.Errorf("moving the team's hosts to the default team: %w", err)
 		}
 	}
 	if _, err := tx.Pgx.Exec(ctx, "DELETE FROM teams WHERE id = $1", id); err != nil {

@@ -34,7 +34,8 @@ var ascii = strings.NewReplacer("æ", "ae", "œ", "oe", "ø", "o", "ł", "l", "�
 // checkSlug returns invalid for a malformed slug.
 func checkSlug(slug *string) error {
 	if slug != nil && !slugPattern.MatchString(*slug) {
-		return problem.InvalidField("must be small letters, digits and hyphens, at most 63, beginning and ending with a letter or digit",
+		return problem.InvalidField("must be lowercase letters, digits and hyphens, at most 63, starting and ending with a letter or "+
+			"digit",
 			"string_pattern_mismatch", "body", "slug")
 	}
 	return nil
@@ -78,11 +79,11 @@ func freeSlug(ctx context.Context, tx *db.Tx, name string) (string, error) {
 	base := slugOf(name)
 	rows, err := tx.Pgx.Query(ctx, "SELECT slug FROM teams WHERE starts_with(slug, $1)", base)
 	if err != nil {
-		return "", fmt.Errorf("looking for a free slug: %w", err)
+		return "", fmt.Errorf("finding a free slug: %w", err)
 	}
 	list, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
-		return "", fmt.Errorf("looking for a free slug: %w", err)
+		return "", fmt.Errorf("finding a free slug: %w", err)
 	}
 	taken := make(map[string]bool, len(list))
 	for _, slug := range list {

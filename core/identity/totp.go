@@ -50,13 +50,13 @@ func (s *Store) EnrollTOTP(ctx context.Context, caller *Caller) (*Enrolment, err
 		return nil, err
 	}
 	if s.config.Keys == nil {
-		return nil, errors.New("enrolling a second factor: the store has no keys to seal its secret with")
+		return nil, errors.New("enrolling a second factor: the store has no keys to encrypt its secret")
 	}
 	key, err := totp.Generate(totp.GenerateOpts{
 		Issuer: issuer, AccountName: caller.Email, Period: stepLength, Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("making the secret of a second factor: %w", err)
+		return nil, fmt.Errorf("generating the secret of a second factor: %w", err)
 	}
 	picture, err := qrSVG(key.URL())
 	if err != nil {
@@ -66,7 +66,7 @@ func (s *Store) EnrollTOTP(ctx context.Context, caller *Caller) (*Enrolment, err
 	err = s.db.Tx(ctx, func(tx *db.Tx) error {
 		sealed, err := s.config.Keys.Seal(secret.New(e.Secret), seedPlace(caller.UserID))
 		if err != nil {
-			return fmt.Errorf("sealing the secret of a second factor: %w", err)
+			return fmt.Errorf("encrypting the secret of a second factor: %w", err)
 		}
 		updated, err := tx.Pgx.Exec(ctx, `UPDATE users SET totp_secret = $2, totp_last_step = NULL, updated_at = now()
 			WHERE id = $1 AND is_active AND NOT second_factor`, caller.UserID, sealed)
@@ -74,7 +74,7 @@ func (s *Store) EnrollTOTP(ctx context.Context, caller *Caller) (*Enrolment, err
 			return fmt.Errorf("storing the secret of a second factor: %w", err)
 		}
 		if updated.RowsAffected() == 0 {
-			return problem.New(problem.CodeInvalidState, "a second factor is on already; switch it off first")
+			return problem.New(problem.CodeInvalidState, "a second factor is already enabled; disable it first")
 		}
 		if err := replaceRecovery(ctx, tx, caller.UserID, e.RecoveryCodes); err != nil {
 			return err
@@ -126,7 +126,7 @@ func (s *Store) ConfirmTOTP(ctx context.Context, caller *Caller, code string, fr
 		updated, err := tx.Pgx.Exec(ctx, `UPDATE users SET totp_confirmed_at = now(), totp_last_step = $3, updated_at = now()
 			WHERE id = $1 AND is_active AND NOT second_factor AND totp_secret = $2`, own.ID, own.TOTPSecret, step)
 		if err != nil {
-			return fmt.Errorf("switching the second factor on: %w", err)
+			return fmt.Errorf("enabling the second factor: %w", err)
 		}
 		if updated.RowsAffected() == 0 {
 			return problem.New(problem.CodeInvalidState, "the second factor was changed at the same time")
@@ -156,10 +156,10 @@ func (s *Store) DisableTOTP(ctx context.Context, caller *Caller, password string
 			UPDATE users SET totp_secret = NULL, totp_confirmed_at = NULL, totp_last_step = NULL, updated_at = now()
 			WHERE id = $1 AND is_active AND password_hash = $2 AND totp_secret IS NOT NULL`, own.ID, own.PasswordHash)
 		if err != nil {
-			return fmt.Errorf("switching the second factor off: %w", err)
+			return fmt.Errorf("disabling the second factor: %w", err)
 		}
 		if updated.RowsAffected() == 0 {
-			return problem.New(problem.CodeInvalidState, "there is no second factor to switch off")
+			return problem.New(problem.CodeInvalidState, "there is no second factor to disable")
 		}
 		if err := forgetCodes(ctx, tx, own.ID); err != nil {
 			return err
@@ -173,7 +173,7 @@ func (s *Store) DisableTOTP(ctx context.Context, caller *Caller, password string
 func forgetCodes(ctx context.Context, tx *db.Tx, userID int64) error {
 	var left bool
 	if err := tx.Pgx.QueryRow(ctx, "SELECT second_factor FROM users WHERE id = $1", userID).Scan(&left); err != nil {
-		return fmt.Errorf("asking for what is left of the second factor: %w", err)
+		return fmt.Errorf("counting the remaining second factors: %w", err)
 	}
 	if !left {
 		return forgetFactor(ctx, tx, userID)
@@ -202,7 +202,7 @@ func endPending(ctx context.Context, tx *db.Tx, userID int64) error {
 // lock its owner out.
 func sessionOnly(caller *Caller) error {
 	if caller.SessionID == 0 {
-		return problem.New(problem.CodeInvalidState, "a second factor is enrolled in a session, not with an API key")
+		return problem.New(problem.CodeInvalidState, "a second factor can only be enrolled in a session, not with an API key")
 	}
 	return nil
 }
@@ -239,8 +239,9 @@ func seedPlace(userID int64) secret.Binding {
 func (s *Store) stepOf(own *account, code string) (int64, error) {
 	seed, err := s.openSeed(own)
 	if err != nil {
-		s.log.Error("a second factor cannot be checked: its secret does not open", "user_id", own.ID, "error", err)
-		return noStep, problem.New(problem.CodeInternal, "the second factor cannot be checked; the service's log has the reason").Because(err)
+		s.log.Error("cannot check a second factor: its secret cannot be decrypted", "user_id", own.ID, "error", err)
+		return noStep, problem.New(problem.CodeInternal, "the second factor cannot be checked; "+
+			"see the service's log for the reason").Because(err)
 	}
 	code = plainCode(code)
 	found, now := noStep, time.Now().Unix()/stepLength

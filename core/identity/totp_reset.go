@@ -21,13 +21,13 @@ func (s *Store) ResetTOTP(ctx context.Context, caller *Caller, id int64) error {
 			return err
 		}
 		if id == caller.UserID {
-			return problem.New(problem.CodeInvalidState, "one's own second factor is switched off with the password")
+			return problem.New(problem.CodeInvalidState, "you can only disable your own second factor with your password")
 		}
 		updated, err := tx.Pgx.Exec(ctx, `
 			UPDATE users SET totp_secret = NULL, totp_confirmed_at = NULL, totp_last_step = NULL, passkeys = 0, updated_at = now()
 			WHERE id = $1 AND (totp_secret IS NOT NULL OR passkeys > 0)`, id)
 		if err != nil {
-			return fmt.Errorf("switching the second factor off: %w", err)
+			return fmt.Errorf("disabling the second factor: %w", err)
 		}
 		if updated.RowsAffected() == 0 {
 			return problem.New(problem.CodeInvalidState, "the user has no second factor")

@@ -467,7 +467,8 @@ func TestASecretThatDoesNotOpenLetsNobodyIn(t *testing.T) {
 		if in != nil || code(err) != problem.CodeInternal {
 			t.Errorf("%s: %+v, %v", name, in, err)
 		}
-		if !strings.Contains(log.String(), "its secret does not open") || !strings.Contains(log.String(), fmt.Sprintf("user_id=%d", f.user.ID)) {
+		if !strings.Contains(log.String(), "its secret cannot be decrypted") || !strings.Contains(log.String(), fmt.Sprintf("user_id=%d",
+			f.user.ID)) {
 			t.Errorf("%s: the log says %q", name, log)
 		}
 		if n := dbtest.Value[int](f.t, f.db, "SELECT COALESCE(sum(failures), 0) FROM login_failures WHERE bucket LIKE 'totp:%'"); n != 0 {

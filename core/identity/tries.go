@@ -95,7 +95,7 @@ func (s *Store) chargeOne(ctx context.Context, tx *db.Tx, b bucket) error {
 	if err != nil {
 		return fmt.Errorf("reading when the next try is allowed: %w", err)
 	}
-	limited := problem.New(problem.CodeRateLimited, "too many wrong tries; wait before the next one")
+	limited := problem.New(problem.CodeRateLimited, "too many wrong attempts; wait before the next one")
 	limited.RetryAfter = max(1, int(wait)+1)
 	return limited
 }
@@ -122,7 +122,7 @@ func giveBack(ctx context.Context, tx *db.Tx, buckets ...bucket) error {
 // forgive deletes the counter.
 func forgive(ctx context.Context, tx *db.Tx, b bucket) error {
 	if _, err := tx.Pgx.Exec(ctx, "DELETE FROM login_failures WHERE bucket = $1", b.name); err != nil {
-		return fmt.Errorf("forgetting wrong tries: %w", err)
+		return fmt.Errorf("deleting wrong tries: %w", err)
 	}
 	return nil
 }
@@ -134,6 +134,6 @@ func (s *Store) giveBackLater(ctx context.Context, buckets ...bucket) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	if err := s.db.Tx(ctx, func(tx *db.Tx) error { return giveBack(ctx, tx, buckets...) }); err != nil {
-		s.log.Warn("a log-in try that was not made stays counted", "error", err)
+		s.log.Warn("could not undo the counting of a log-in try", "error", err)
 	}
 }

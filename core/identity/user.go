@@ -82,7 +82,7 @@ func (s *Store) createUser(ctx context.Context, tx *db.Tx, in prepared) (*User, 
 	}
 	if err := tx.Create(&row).Error; err != nil {
 		if db.Duplicate(err, "users_email_key_key") {
-			return nil, problem.New(problem.CodeConflict, "there is a user with this e-mail address already")
+			return nil, problem.New(problem.CodeConflict, "a user with this email address already exists")
 		}
 		return nil, fmt.Errorf("creating the user: %w", err)
 	}
@@ -90,7 +90,7 @@ func (s *Store) createUser(ctx context.Context, tx *db.Tx, in prepared) (*User, 
 		_, err := tx.Pgx.Exec(ctx, "INSERT INTO team_members (team_id, user_id, role) VALUES ($1, $2, $3)", team, row.ID,
 			in.roles[team].String())
 		if err != nil {
-			return nil, fmt.Errorf("giving the user a role: %w", err)
+			return nil, fmt.Errorf("assigning a role to the user: %w", err)
 		}
 	}
 	return &row.User, nil

@@ -25,7 +25,7 @@ func (s *Store) DeleteUser(ctx context.Context, caller *Caller, id int64) error 
 		}
 		draft := plan.Begin(ctx)
 		if caller != nil && caller.UserID == id {
-			self := problem.New(problem.CodeSelfDelete, "nobody deletes their own account; another admin can")
+			self := problem.New(problem.CodeSelfDelete, "you cannot delete your own account; ask another admin")
 			if err := draft.Refuse(self); err != nil {
 				return err
 			}
@@ -65,7 +65,7 @@ func (u *subject) tellDeletion(ctx context.Context, tx *db.Tx, p *plan.Plan) err
 		plan.Counted(sessions, "1 session", "%d sessions"), plan.Counted(keys, "1 API key", "%d API keys"),
 		plan.Counted(teams, "a role in 1 team", "roles in %d teams"))
 	for _, name := range schedules {
-		p.Add(plan.KindSchedule, name, "The schedule %s runs with the rights of this user, and no more.", name)
+		p.Add(plan.KindSchedule, name, "The schedule %s runs with the rights of this user, and will no longer run.", name)
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ func patchUser(ctx context.Context, tx *db.Tx, caller *Caller, id int64, in User
 	details := map[string]any{}
 	if in.Active != nil && !*in.Active {
 		if caller != nil && caller.UserID == id {
-			return problem.New(problem.CodeSelfDeactivate, "nobody deactivates their own account; another admin can")
+			return problem.New(problem.CodeSelfDeactivate, "you cannot deactivate your own account; ask another admin")
 		}
 		if err := loseOwner(ctx, tx, u); err != nil {
 			return err

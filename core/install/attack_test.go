@@ -56,7 +56,7 @@ func changedBytes(t *testing.T, m *nodetest.Machine) {
 			w.sum()
 			w.Exec(fmt.Sprintf(`UPDATE bundle_files SET data = overlay(data PLACING '\x07'::bytea FROM 1) WHERE sum IN (SELECT f->>'Sum'
 				FROM bundle_manifests, json_array_elements(manifest->'Files') f WHERE f->>'Path' = '%s')`, file))
-			w.ended(w.ask(), job.Failed, "is not what was agreed to; nothing was run")
+			w.ended(w.ask(), job.Failed, "is not the one that was agreed to; nothing was run")
 			w.unrun()
 		})
 		t.Run("on the node, "+file, func(t *testing.T) {

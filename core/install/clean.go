@@ -31,12 +31,12 @@ func (w *work) clean() {
 		result, err := w.node.RunOnNode(ctx, hypervisor.NodeCommand{Program: "rm", Arguments: []string{"-rf", "--", placeOf(&w.manifest)},
 			Limit: callLimit}, hypervisor.NodeStreams{})
 		if err == nil && !result.OK() {
-			err = plugin.Errorf(plugin.Refused, "rm ended with %d", result.ExitCode)
+			err = plugin.Errorf(plugin.Refused, "rm exited with %d", result.ExitCode)
 		}
 		return err
 	})
 	if err != nil && w.life.Err() == nil {
-		w.run.Note("left on the machine, which could not be asked (%s): %s and %s", job.Explain(err), nodeunit.FolderOf(w.Mark),
+		w.run.Note("left on the machine, which did not answer (%s): %s and %s", job.Explain(err), nodeunit.FolderOf(w.Mark),
 			placeOf(&w.manifest))
 	}
 }
@@ -53,7 +53,7 @@ func (w *work) tagFailed(ctx context.Context, found []hypervisor.Guest) {
 				return struct{}{}, at.Reconfigure(ctx, g.GuestRef, change)
 			})
 		if err != nil && ctx.Err() == nil {
-			w.run.Note("the container %s could not be tagged as %s (%s); it has the tag %s", name(g), failedTag, job.Explain(err), w.Mark)
+			w.run.Note("the container %s could not be tagged %s (%s); it keeps the tag %s", name(g), failedTag, job.Explain(err), w.Mark)
 		}
 	}
 }

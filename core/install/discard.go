@@ -37,7 +37,7 @@ func (s *Store) Discard(ctx context.Context, jobID, teamID int64, guests *guest.
 		return guest.Started{}, plan.Begin(ctx).Stop(ctx, plugin.Problem(err), plan.Confirmation{})
 	}
 	if len(found) == 0 {
-		gone := problem.New(problem.CodeInvalidState, "the hypervisor has no container of this install any more")
+		gone := problem.New(problem.CodeInvalidState, "the hypervisor no longer has a container of this installation")
 		return guest.Started{}, plan.Begin(ctx).Stop(ctx, gone, plan.Confirmation{})
 	}
 	g, err := s.row(ctx, w, found[0], guests)
@@ -55,18 +55,18 @@ func (s *Store) left(ctx context.Context, jobID int64) (*work, error) {
 	var text []byte
 	err := s.DB.Pool.QueryRow(ctx, "SELECT kind, status, params FROM jobs WHERE id = $1", jobID).Scan(&kind, &status, &text)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, problem.New(problem.CodeNotFound, "there is no job %d", jobID)
+		return nil, problem.New(problem.CodeNotFound, "job %d not found", jobID)
 	}
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading the job: %w", err))
 	}
 	switch {
 	case kind != Kind:
-		return nil, problem.New(problem.CodeInvalidState, "job %d is no install", jobID)
+		return nil, problem.New(problem.CodeInvalidState, "job %d is not an installation", jobID)
 	case !status.Finished():
 		return nil, problem.New(problem.CodeInvalidState, "job %d has not ended; cancel it first", jobID)
 	case status == job.Succeeded:
-		return nil, problem.New(problem.CodeInvalidState, "job %d has made an app: uninstall that", jobID)
+		return nil, problem.New(problem.CodeInvalidState, "job %d created an app: uninstall the app instead", jobID)
 	}
 	w := &work{Store: s}
 	if err := json.Unmarshal(text, &w.params); err != nil {
@@ -81,7 +81,7 @@ func (w *work) remembered(ctx context.Context) ([]hypervisor.Guest, error) {
 	rows, err := w.DB.Pool.Query(ctx, `SELECT node, ref, coalesce(uid, ''), name FROM guests
 		WHERE cluster_id = $1 AND kind = 'container' AND $2 = ANY (tags) ORDER BY id LIMIT 10`, w.ClusterID, w.Mark)
 	if err != nil {
-		return nil, db.Problem(fmt.Errorf("looking for containers with a mark: %w", err))
+		return nil, db.Problem(fmt.Errorf("reading containers with a marker: %w", err))
 	}
 	known, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (g hypervisor.Guest, err error) {
 		g.Kind = hypervisor.Container
@@ -118,11 +118,11 @@ func (s *Store) row(ctx context.Context, w *work, g hypervisor.Guest, guests *gu
 			ORDER BY g.listed_at DESC NULLS LAST, g.id DESC LIMIT 1`, w.ClusterID, string(g.ID), g.UID).Scan(&id, &app)
 		switch {
 		case err == nil && app:
-			return nil, problem.New(problem.CodeInvalidState, "somebody has adopted the container %s: uninstall that app", name(g))
+			return nil, problem.New(problem.CodeInvalidState, "somebody has adopted the container %s: uninstall that app instead", name(g))
 		case err == nil:
 			return guests.Get(ctx, guest.Container, id)
 		case !errors.Is(err, pgx.ErrNoRows):
-			return nil, db.Problem(fmt.Errorf("looking for a container: %w", err))
+			return nil, db.Problem(fmt.Errorf("reading a container: %w", err))
 		case polled || s.Sync == nil:
 			return nil, problem.New(problem.CodeInvalidState, "the container %s is not in the inventory yet; sync the host", name(g))
 		}

@@ -77,17 +77,18 @@ func (r *request) tell(_ context.Context, p *plan.Plan) error {
 	p.Add(plan.KindHost, h.Name, "%d files of the bundle %s run as root on the machine of %s, the node %s.",
 		len(r.offer.Bundle.Manifest.Files), r.offer.Bundle.Sum, h.Name, h.Node)
 	if r.place != nil {
-		p.Add(plan.KindGuest, r.Name, "They make a container with disks on %s, by a template on %s, at the bridge %s.", r.place.Storage,
+		p.Add(plan.KindGuest, r.Name, "They create a container with disks on %s, from a template on %s, on the bridge %s.",
+			r.place.Storage,
 			r.place.TemplateStorage, r.place.Bridge)
 	}
 	if r.template != "" {
 		p.Warn("%s", r.template)
 	}
 	for _, right := range r.offer.Entry.Privileges {
-		p.Warn("Beyond the usual: %s.", right.Text)
+		p.Warn("Additional privilege: %s.", right.Text)
 	}
 	if n := len(r.offer.Bundle.Manifest.Unpinned); n > 0 {
-		p.Warn("%d places of the scripts fetch what no pin reaches.", n)
+		p.Warn("The scripts download unpinned content in %d places.", n)
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func (w *work) judge(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 		w.clean()
-		return job.Undetermined("%s; the hypervisor does not tell which containers there are (%s): look for one with the tag %s", w.told(),
+		return job.Undetermined("%s; the hypervisor does not report its containers (%s): look for one with the tag %s", w.told(),
 			job.Explain(err), w.Mark)
 	}
 	w.hook("found", w.run.Job().ID)
@@ -42,13 +42,13 @@ func (w *work) judge(ctx context.Context) error {
 	}
 	if len(found) > 0 && w.Sync != nil {
 		if err := w.Sync(ctx, w.HostID); err != nil && ctx.Err() == nil {
-			w.run.Note("the host could not be polled (%s); the next poll shows the container", job.Explain(err))
+			w.run.Note("the host could not be polled (%s); the next poll will show the container", job.Explain(err))
 		}
 	}
 	if verdict != nil {
 		return verdict
 	}
-	w.run.Note("%s, and the container %s with the tag %s runs on the node %s", w.told(), name(found[0]), w.Mark, found[0].Node)
+	w.run.Note("%s, and the container %s with the tag %s is running on the node %s", w.told(), name(found[0]), w.Mark, found[0].Node)
 	w.keep(found[0])
 	return nil
 }
@@ -121,34 +121,34 @@ func (w *work) told() string {
 	case e.Phase == refusedPhase:
 		return "nothing was run: " + e.Why
 	case e.Phase == gonePhase:
-		return "the folder of the run is not on the machine any more, so that it is not known how the scripts have ended"
+		return "the folder of the run no longer exists on the machine, so it is unknown how the scripts ended"
 	case e.Phase == lostPhase:
-		return "the machine does not answer any more" + because(e.Why) + "; the scripts may still go on there, as " +
+		return "the machine no longer answers" + because(e.Why) + "; the scripts may still be running there, as " +
 			nodeunit.Unit(w.Mark)
 	case e.Phase == nodeunit.Prepared:
-		return "the scripts were kept from starting"
+		return "the scripts were prevented from starting"
 	case e.Changed:
-		return "nothing was run: files on the machine were not what was agreed to any more"
+		return "nothing was run: files on the machine no longer matched what was agreed to"
 	case e.Phase == nodeunit.Rebooted:
-		return "the machine went down while the scripts ran"
+		return "the machine went down while the scripts were running"
 	case e.Phase == nodeunit.Lost:
-		return "it is not known how the scripts have ended"
+		return "it is unknown how the scripts ended"
 	case w.Stopped && (e.Signal != "" || e.ExitCode != 0):
 		return "the scripts were stopped"
 	case e.TimedOut:
 		return fmt.Sprintf("the scripts did not end within %s and were stopped", w.Launch.Limit)
 	case e.OutOfMemory:
-		return "the kernel ended the scripts for want of memory"
+		return "the kernel killed the scripts because the machine ran out of memory"
 	case e.Asked != "":
-		return "the scripts asked for what nobody answers, or wanted what is not in the bundle: " + e.Asked
+		return "the scripts asked a question that nobody can answer, or needed something that is not in the bundle: " + e.Asked
 	case e.Signal != "":
-		return "the scripts were ended by the signal " + e.Signal
+		return "the scripts were killed by the signal " + e.Signal
 	case e.ExitCode != 0:
-		return fmt.Sprintf("the scripts ended with the status %d%s", e.ExitCode, w.explained(e.ExitCode))
+		return fmt.Sprintf("the scripts exited with status %d%s", e.ExitCode, w.explained(e.ExitCode))
 	case w.Launch.Succeeded != "" && !w.Done:
-		return "the scripts ended with the status 0, and have not said that they are done"
+		return "the scripts exited with status 0, but did not report that they were done"
 	}
-	return "the scripts ended well"
+	return "the scripts succeeded"
 }
 
 func because(why string) string {
@@ -174,10 +174,10 @@ func (w *work) verdict(found []hypervisor.Guest) error {
 	one := len(found) == 1 && found[0].Status == hypervisor.GuestRunning
 	switch {
 	case w.well() && one && w.End.Unread:
-		return job.Undetermined("%s, but whether they asked for something could not be read%s", w.told(), w.remains(found))
+		return job.Undetermined("%s, but it could not be read whether they asked for something%s", w.told(), w.remains(found))
 	case w.well() && one:
 		if w.Stopped {
-			w.run.Note("the scripts had ended well before they could be stopped")
+			w.run.Note("the scripts succeeded before they could be stopped")
 		}
 		return nil
 	case w.Stopped && w.End.Phase != lostPhase && w.End.Phase != gonePhase:
@@ -185,12 +185,13 @@ func (w *work) verdict(found []hypervisor.Guest) error {
 	case w.End.Phase == lostPhase, w.End.Phase == gonePhase, w.End.Phase == nodeunit.Lost:
 		return job.Undetermined("%s", text)
 	case w.well() && len(found) == 0:
-		return job.Fail("the scripts ended well, and the hypervisor has no container with the tag %s that the monitoring token sees", w.Mark)
+		return job.Fail("the scripts succeeded, but the monitoring token sees no container with the tag %s", w.Mark)
 	case w.well() && len(found) > 1:
-		return job.Fail("the scripts ended well, and more than one container has the tag of this job: nobody knows which one is the app's%s",
+		return job.Fail("the scripts succeeded, but more than one container has the tag of this job, so it is unclear which one is the "+
+			"app's%s",
 			w.remains(found))
 	case w.well():
-		return job.Fail("the scripts ended well, and the container does not run%s", w.remains(found))
+		return job.Fail("the scripts succeeded, but the container is not running%s", w.remains(found))
 	}
 	return job.Fail("%s", text)
 }
@@ -198,13 +199,13 @@ func (w *work) verdict(found []hypervisor.Guest) error {
 // remains says what there is of containers, and how they are destroyed.
 func (w *work) remains(found []hypervisor.Guest) string {
 	if len(found) == 0 {
-		return "; there is no container of this job"
+		return "; this job created no container"
 	}
 	names := make([]string, 0, len(found))
 	for _, g := range found {
 		names = append(names, fmt.Sprintf("%s on the node %s", name(g), host.Clean(g.Node)))
 	}
-	return fmt.Sprintf("; what was made is kept to be looked at: the container %s. DELETE /api/v1/catalog/installs/%d destroys it",
+	return fmt.Sprintf("; what was created is kept for inspection: the container %s. DELETE /api/v1/catalog/installs/%d destroys it",
 		strings.Join(names, ", "), w.run.Job().ID)
 }
 

@@ -55,7 +55,7 @@ func (w *work) follow(ctx context.Context) error {
 			continue
 		}
 		if text := job.Explain(err); text != told {
-			w.run.Note("the machine cannot be asked (%s); the scripts go on meanwhile", text)
+			w.run.Note("the machine does not answer (%s); the scripts keep running", text)
 			told = text
 		}
 		if err := w.pause(waiting); err != nil && w.life.Err() != nil {
@@ -133,7 +133,7 @@ func (w *work) stop() error {
 	if w.Stopped {
 		return nil
 	}
-	w.run.Note("canceled; telling the scripts to end")
+	w.run.Note("canceled; stopping the scripts")
 	err := w.run.Patiently(w.life, func(ctx context.Context) error { return nodeunit.Stop(ctx, w.node, w.Mark) })
 	if err != nil && plugin.KindOf(err) != plugin.NotFound {
 		return w.unreached(err)
@@ -175,7 +175,7 @@ func (w *work) asked() (string, error) {
 	case plugin.KindOf(err) == plugin.NotFound:
 		return "", nil
 	case plugin.KindOf(err) == plugin.Refused || plugin.KindOf(err) == plugin.Conflict:
-		return "more than can be told", nil
+		return "more than can be shown", nil
 	case err != nil:
 		return "", err
 	}

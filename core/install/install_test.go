@@ -79,18 +79,18 @@ func failures(t *testing.T, m *nodetest.Machine) {
 		texts  []string
 	}{
 		"status 0 and no container": {"echo all done", []string{"no container with the tag hostler-job-"}},
-		"no word of the end": {made + "exit 0", []string{"have not said that they are done", "the container 105 (my-wiki)",
+		"no word of the end": {made + "exit 0", []string{"did not report that they were done", "the container 105 (my-wiki)",
 			"DELETE /api/v1/catalog/installs/"}},
-		"a status of the table": {made + "exit 3", []string{"the status 3: The script says that it failed", "is kept to be looked at"}},
+		"a status of the table": {made + "exit 3", []string{"the status 3: The script says that it failed", "is kept for inspection"}},
 		"another status":        {made + "echo all done; exit 77", []string{"the status 77;"}},
 		"a question": {`echo "whiptail yesno: Really?" >"$HOSTLER_RUN/asked"; ` + made + "echo all done",
-			[]string{"asked for what nobody answers", "Really?"}},
-		"a container that is stopped": {made + "pct stop 105; echo all done", []string{"the container does not run"}},
+			[]string{"asked a question that nobody can answer", "Really?"}},
+		"a container that is stopped": {made + "pct stop 105; echo all done", []string{"the container is not running"}},
 		"two containers": {made + `pct create 106 x "$TAGS"; pct start 106; echo all done`,
 			[]string{"more than one container", "106 (x)"}},
 		"a number on the screen only": {"pct create 105 x other-tag; pct start 105; echo CT 105; echo all done",
 			[]string{"no container with the tag"}},
-		"a signal": {made + "kill -9 $$", []string{"ended by the signal KILL"}},
+		"a signal": {made + "kill -9 $$", []string{"killed by the signal KILL"}},
 		"a read":   {made + "read -r answer || exit 9; echo all done", []string{"the status 9"}},
 	} {
 		t.Run(name, func(t *testing.T) {

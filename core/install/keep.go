@@ -44,7 +44,7 @@ func (w *work) keep(g hypervisor.Guest) {
 		_, err = tx.Pgx.Exec(ctx, "UPDATE jobs SET target_kind = 'app', target_id = $2, target_name = $3 WHERE id = $1", w.run.Job().ID, id,
 			w.Name)
 		if err != nil {
-			return fmt.Errorf("naming the job's app: %w", err)
+			return fmt.Errorf("storing the app of the job: %w", err)
 		}
 		return nil
 	})
@@ -63,8 +63,8 @@ func (w *work) app(ctx context.Context, tx *db.Tx, g hypervisor.Guest) (id int64
 			'container:' || $3::text) FOR UPDATE`, w.ClusterID, uid, string(g.ID)).Scan(&id, &since, &gone)
 	switch {
 	case err == nil && since.Before(w.run.Job().CreatedAt):
-		return 0, job.Fail("the container %s runs, and an app whose container is gone had this id before: forget that app, and adopt the "+
-			"container", name(g))
+		return 0, job.Fail("the container %s is running, but an app whose container no longer exists had this ID before: remove that "+
+			"app from Hostler, and adopt the container", name(g))
 	case err == nil:
 		_, err = tx.Pgx.Exec(ctx, "UPDATE apps SET slug = $2, updated_at = now() WHERE id = $1", id, w.Path)
 		if err != nil {
@@ -72,7 +72,7 @@ func (w *work) app(ctx context.Context, tx *db.Tx, g hypervisor.Guest) (id int64
 		}
 		return id, nil
 	case !errors.Is(err, pgx.ErrNoRows):
-		return 0, fmt.Errorf("looking for the app: %w", err)
+		return 0, fmt.Errorf("reading the app: %w", err)
 	}
 	// The row of the container is there when a poll has seen it; else the next poll finds the app's container. The app belongs to the host
 	// of that row, whichever member of the cluster has installed it.
@@ -83,7 +83,7 @@ func (w *work) app(ctx context.Context, tx *db.Tx, g hypervisor.Guest) (id int64
 			AND g.identity = coalesce('uid:' || $4::text, 'container:' || $3::text)
 		RETURNING id`, w.HostID, w.ClusterID, string(g.ID), uid, g.Number, g.Name, w.Name, w.Path, w.UserID).Scan(&id)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return 0, job.Fail("the host was removed meanwhile; the container %s stays as it is", name(g))
+		return 0, job.Fail("the host has been removed; the container %s stays as it is", name(g))
 	}
 	if err != nil {
 		return 0, fmt.Errorf("writing the app: %w", err)
@@ -95,7 +95,7 @@ func (w *work) app(ctx context.Context, tx *db.Tx, g hypervisor.Guest) (id int64
 func (w *work) kept(ctx context.Context, tx *db.Tx, id int64, g hypervisor.Guest) error {
 	overrides, err := json.Marshal(w.Overrides)
 	if err != nil {
-		return fmt.Errorf("encoding what was set: %w", err)
+		return fmt.Errorf("encoding the settings: %w", err)
 	}
 	environment, err := json.Marshal(w.Launch.shown())
 	if err != nil {
@@ -113,11 +113,11 @@ func (w *work) kept(ctx context.Context, tx *db.Tx, id int64, g hypervisor.Guest
 		ON CONFLICT (app_id) DO NOTHING`, id, w.run.Job().ID, w.Source, w.Slug, w.Pin, w.AppPin, w.Sum, string(overrides), string(environment),
 		w.Launch.VersionFile, w.Mark, string(shown), w.UserID, w.Email)
 	if err != nil {
-		return fmt.Errorf("keeping what an app was installed by: %w", err)
+		return fmt.Errorf("storing how an app was installed: %w", err)
 	}
 	pin, ok := sdk.ParsePin(w.Pin)
 	if !ok {
-		return fmt.Errorf("the pin %.100q of a job is none", w.Pin)
+		return fmt.Errorf("the pin %.100q of a job is not valid", w.Pin)
 	}
 	return appscript.Start(ctx, tx, appscript.Installed{AppID: id, JobID: w.run.Job().ID, By: w.Email, Sum: w.Sum, Program: w.Launch.Program,
 		Commit: w.AppPin, Key: bundle.Key{Source: w.Source, Slug: w.Slug, Purpose: sdk.Install, Pin: pin}})

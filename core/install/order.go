@@ -75,7 +75,7 @@ func (s *Store) Ask(ctx context.Context, teamID int64, order Order) (guest.Start
 	}
 	draft := plan.Begin(ctx)
 	if r.offer.Host.Node == "" {
-		unknown := problem.New(problem.CodeInvalidState, "it is not known which node the host is; sync it first")
+		unknown := problem.New(problem.CodeInvalidState, "it is not known to which node the host is connected; sync the host first")
 		return guest.Started{}, draft.Stop(ctx, unknown, plan.Confirmation{})
 	}
 	// What is wrong with the input comes before what is missing.
@@ -116,14 +116,15 @@ func (r *request) checkOverrides() error {
 		i := slices.IndexFunc(r.offer.Entry.Overrides, func(o sdk.Option) bool { return o.Key == key })
 		switch {
 		case i < 0 || sdk.ForbiddenVariable(strings.ToUpper(key)):
-			faults = append(faults, refused(key, "this cannot be set for an install of this entry"))
+			faults = append(faults, refused(key, "cannot be set when installing this entry"))
 		case r.Overrides[key] == "" || !sdk.CheckOption(r.offer.Entry.Overrides[i], r.Overrides[key]):
-			faults = append(faults, refused(key, "the value does not fit: %s", r.offer.Entry.Overrides[i].Description))
+			faults = append(faults, refused(key, "the value is not valid: %s", r.offer.Entry.Overrides[i].Description))
 		}
 	}
 	for i, answer := range r.Answers {
 		if strings.ContainsFunc(answer, func(c rune) bool { return c < ' ' || c == 0x7f }) {
-			faults = append(faults, problem.Fault{Loc: []any{"body", "answers", i}, Msg: "an answer is one line of text", Type: "value_error"})
+			faults = append(faults, problem.Fault{Loc: []any{"body", "answers", i}, Msg: "an answer must be one line of text",
+				Type: "value_error"})
 		}
 	}
 	if len(faults) > 0 {
@@ -144,8 +145,8 @@ func (r *request) consented(ctx context.Context) error {
 		}
 	}
 	return problem.New(problem.CodeConsentRequired,
-		"scripts would run as root on the machine of the host: look at the plan, and send consent "+
-			"with the sum of the bundle that you agree to").With("sum", r.offer.Bundle.Sum).With("consent", r.offer.ConsentText)
+		"scripts would run as root on the machine of the host: review the plan, and send consent with the sum of the bundle that you "+
+			"agree to").With("sum", r.offer.Bundle.Sum).With("consent", r.offer.ConsentText)
 }
 
 // diskKey is the override that says the size of the container's disk in GiB.
@@ -191,7 +192,7 @@ func (r *request) prepare(ctx context.Context) error {
 		return r.launchProblem(err)
 	}
 	if leaks(r.launch, r.secrets()) {
-		return problem.New(problem.CodeCatalogSourceError, "the source would show a secret that was set").
+		return problem.New(problem.CodeCatalogSourceError, "the source would expose a secret that was set").
 			With("reason", string(plugin.Protocol))
 	}
 	if err := r.params().spec(&r.offer.Bundle.Manifest, nil).Check(); err != nil {
@@ -205,7 +206,7 @@ func said(err error) string {
 	if e := (*plugin.Error)(nil); errors.As(err, &e) {
 		return e.Message
 	}
-	return "it does not fit"
+	return "it is not valid"
 }
 
 // bodyOf are the fields of a request by the source's names for them.
@@ -219,20 +220,21 @@ func (r *request) launchProblem(err error) error {
 		return err
 	}
 	if field := bodyOf[e.Field]; field != "" {
-		text := "the source of the entry does not take this value"
+		text := "the source of the entry does not accept this value"
 		if field == "yes" {
-			text = "one of the scripts asks whether to go on with an installer of somebody else's: agree to that with true"
+			text = "one of the scripts asks whether to run a third-party installer: set this to true to agree"
 		} else if field == "answers" {
-			text = fmt.Sprintf("the scripts ask %d questions, and each answer is one line", r.offer.Entry.Prompts)
+			text = fmt.Sprintf("the scripts ask %d questions; each answer must be one line", r.offer.Entry.Prompts)
 		}
 		return problem.InvalidField(text, "value_error", "body", field)
 	}
 	for _, o := range r.offer.Entry.Overrides {
 		if o.Key == e.Field {
-			return problem.Invalid(refused(o.Key, "the value does not fit: %s", o.Description))
+			return problem.Invalid(refused(o.Key, "the value is not valid: %s", o.Description))
 		}
 	}
-	return problem.New(problem.CodeInvalidState, "the source of %s says that it cannot be installed there (%s)", r.offer.Entry.Name,
+	return problem.New(problem.CodeInvalidState, "the source of %s reports that the app cannot be installed on this host (%s)",
+		r.offer.Entry.Name,
 		host.Clean(e.Field)).With("reason", host.Clean(e.Field))
 }
 

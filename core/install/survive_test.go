@@ -51,7 +51,7 @@ func killed(t *testing.T, m *nodetest.Machine) {
 			defer cancel()
 			_ = w.first.Queue.Stop(ctx) // it does not come to a safe point, and loses the job
 			w.instance()
-			w.ended(id, job.Succeeded, "was interrupted and goes on")
+			w.ended(id, job.Succeeded, "was interrupted and continues")
 			if out := m.Run("cat /root/counted"); out != "run" || w.created() != 1 {
 				t.Errorf("it ran as often as this: %q, and %d containers were made", out, w.created())
 			}
@@ -106,7 +106,7 @@ func goneRun(t *testing.T, m *nodetest.Machine) {
 	// Before its end is written there.
 	m.Run("mkdir /root/away && mv /var/lib/hostler/runs/* /root/away/")
 	// For the program runs on.
-	w.ended(id, job.Unknown, "is not on the machine any more", "left on the machine")
+	w.ended(id, job.Unknown, "no longer exists on the machine", "left on the machine")
 	m.Run("systemctl kill -s KILL 'hostler-run-*'; systemctl stop 'hostler-run-*'; " +
 		"rm -rf /root/away /run/hostler-runs/* /var/lib/hostler/bundles/*")
 	if out := m.Run("cat /root/counted"); out != "run" {
@@ -151,7 +151,7 @@ func rebooted(t *testing.T, m *nodetest.Machine) {
 	m.PowerOff()
 	m.Boot()
 	m.SSH.Cut() // what was connected before ends, as it does where the server goes down with its machine
-	w.ended(id, job.Failed, "the machine went down while the scripts ran", "the container 105 (my-wiki)")
+	w.ended(id, job.Failed, "the machine went down while the scripts were running", "the container 105 (my-wiki)")
 	if out := m.Run("cat /root/counted"); out != "run" || w.created() != 1 {
 		t.Errorf("it ran as often as this: %q", out)
 	}

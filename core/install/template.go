@@ -35,22 +35,22 @@ func (r *request) findTemplate(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return err
 	case kind == plugin.NotFound || kind == plugin.Refused:
-		return problem.InvalidField("the storage cannot be read, and the container is made of a template on it", "value_error", "body",
+		return problem.InvalidField("the storage with the container's template cannot be read", "value_error", "body",
 			"template_storage")
 	default: // the token is not shown it, or the hypervisor has no such list: the scripts will see
-		r.template = fmt.Sprintf("Whether a template of %s is on %s is not told: where it is not, the scripts load it from the list of "+
-			"templates that the node has, which nobody has pinned.", system, r.place.TemplateStorage)
+		r.template = fmt.Sprintf("It is not known whether a template of %s is on %s: if not, the scripts download it from the node's "+
+			"list of templates. Nobody has pinned it.", system, r.place.TemplateStorage)
 		return nil
 	}
 	for _, v := range list.Volumes {
 		if v.Kind == hypervisor.VolumeTemplate && ofSystem(v.Name, d.OS, d.OSVersion) {
-			r.template = fmt.Sprintf("The container is made of the template %s on %s, which nobody has pinned.", host.Clean(v.Name),
+			r.template = fmt.Sprintf("The container is created from the template %s on %s, which nobody has pinned.", host.Clean(v.Name),
 				r.place.TemplateStorage)
 			return nil
 		}
 	}
-	r.template = fmt.Sprintf("No template of %s is on %s: the scripts load it from the list of templates that the node has, for which it "+
-		"needs the internet, and which nobody has pinned.", system, r.place.TemplateStorage)
+	r.template = fmt.Sprintf("There is no template of %s on %s: the scripts download it from the node's list of templates, which "+
+		"requires internet access. Nobody has pinned it.", system, r.place.TemplateStorage)
 	return nil
 }
 

@@ -134,7 +134,7 @@ func (w *work) begin(ctx context.Context) error {
 		return err
 	}
 	if given == nil {
-		return job.Fail("nobody has agreed that the bundle %.12s runs on this host; nothing was run", w.Sum)
+		return job.Fail("nobody has agreed to run the bundle %.12s on this host; nothing was run", w.Sum)
 	}
 	w.run.Note("bundle %s of %s at %s; agreed to by %s", w.Sum, w.Path, w.Pin, given.ActorEmail)
 	if err := w.alone(ctx); err != nil {
@@ -146,7 +146,7 @@ func (w *work) begin(ctx context.Context) error {
 	}
 	w.hook("taken", w.run.Job().ID)
 	spec := w.spec(&w.manifest, contents)
-	w.run.Note("bringing %d files to the node %s", len(spec.Files), w.Node)
+	w.run.Note("copying %d files to the node %s", len(spec.Files), w.Node)
 	err = w.run.Patiently(ctx, func(ctx context.Context) error { return nodeunit.Prepare(ctx, w.node, spec) })
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
@@ -178,11 +178,11 @@ func (w *work) alone(ctx context.Context) error {
 		}
 		waits := ""
 		if holder != 0 {
-			waits = fmt.Sprintf("job %d runs scripts on the node %s; waiting for its end", holder, w.Node)
+			waits = fmt.Sprintf("job %d is running scripts on the node %s; waiting for it to end", holder, w.Node)
 		} else if other, err := w.others(ctx); err != nil {
 			return err
 		} else if other != "" {
-			waits = fmt.Sprintf("scripts of another run, %s, still go on at the node %s; waiting for their end", other, w.Node)
+			waits = fmt.Sprintf("scripts of another run, %s, are still running on the node %s; waiting for them to end", other, w.Node)
 		}
 		if waits == "" {
 			return nil
@@ -239,7 +239,7 @@ func (w *work) contents(ctx context.Context) (map[string][]byte, error) {
 		return err
 	})
 	if errors.Is(err, bundle.ErrAltered) {
-		return nil, job.Fail("a file of the bundle that is kept is not what was agreed to; nothing was run")
+		return nil, job.Fail("a stored file of the bundle is not the one that was agreed to; nothing was run")
 	}
 	return all, err
 }

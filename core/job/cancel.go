@@ -29,7 +29,7 @@ func (q *Queue) Cancel(ctx context.Context, tx *db.Tx, id int64, visible identit
 	case j == nil:
 		return nil, notFound(id)
 	case j.Status.Finished():
-		return nil, problem.New(problem.CodeJobFinished, "job %d has ended: it %s", id, ended(j.Status))
+		return nil, problem.New(problem.CodeJobFinished, "job %d has already ended: it %s", id, ended(j.Status))
 	case j.CancelRequestedAt != nil:
 		return j, nil
 	}
@@ -51,7 +51,7 @@ func (q *Queue) Cancel(ctx context.Context, tx *db.Tx, id int64, visible identit
 			finished_at = CASE status WHEN 'queued' THEN now() END
 		WHERE id = $1 RETURNING `+columns, id))
 	if err != nil {
-		return nil, fmt.Errorf("noting the wish to cancel: %w", err)
+		return nil, fmt.Errorf("recording the cancel request: %w", err)
 	}
 	// The notification is sent when the transaction commits. An instance that
 	// misses it finds the request within two seconds.
@@ -92,7 +92,7 @@ func ended(s Status) string {
 
 // notFound returns the problem of a job that does not exist or that the caller
 // may not see.
-func notFound(id int64) error { return problem.New(problem.CodeNotFound, "there is no job %d", id) }
+func notFound(id int64) error { return problem.New(problem.CodeNotFound, "job %d not found", id) }
 
 // watchCancels notifies the runs of this instance about requests to cancel
 // their jobs. It also looks every two seconds, because a notification may be
@@ -106,7 +106,7 @@ func (q *Queue) watchCancels(ctx context.Context) {
 			return
 		}
 		if err := q.readCancels(ctx); err != nil && ctx.Err() == nil {
-			q.log.Debug("looking for jobs to cancel failed", "error", err)
+			q.log.Debug("finding jobs to cancel failed", "error", err)
 		}
 	}
 }

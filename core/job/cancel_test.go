@@ -188,7 +188,7 @@ func TestCancelThatTheHypervisorRefuses(t *testing.T) {
 		i.cancel(t, id)
 		g.release()
 		waittest.Until(t, "the refusal was noted", func() bool {
-			return strings.Contains(i.transcript(t, id), "does not stop the task: not yours")
+			return strings.Contains(i.transcript(t, id), "did not stop the task: not yours")
 		})
 		w.cluster.EndTask(w.once(t, ref), hypervisor.TaskOK, "OK")
 		i.ended(t, id, job.Succeeded)

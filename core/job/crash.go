@@ -31,7 +31,7 @@ func (q *Queue) takeOver(ctx context.Context, tx pgx.Tx, jobID int64) (tooMany b
 			crashed = CASE WHEN runner <> $2 THEN array_append(crashed, runner) ELSE crashed END
 		WHERE id = $1 RETURNING cardinality(crashed) >= $3`, jobID, q.instance, MostCrashes).Scan(&tooMany)
 	if err != nil {
-		return false, fmt.Errorf("noting who runs the job: %w", err)
+		return false, fmt.Errorf("recording the job's runner: %w", err)
 	}
 	return tooMany, nil
 }
@@ -39,12 +39,12 @@ func (q *Queue) takeOver(ctx context.Context, tx pgx.Tx, jobID int64) (tooMany b
 // isCrashed returns the end of a job on which too many instances have crashed.
 // Its task, as far as known, stays in its row.
 func (r *Run) isCrashed() error {
-	text := fmt.Sprintf("the service crashed %d times in a row while it ran this job, so it does not run the job again", MostCrashes)
+	text := fmt.Sprintf("the service crashed %d times in a row while running this job, so it does not run the job again", MostCrashes)
 	switch open := r.open(); {
 	case open != "":
-		return Undetermined("%s%s; the state at the hypervisor is unknown", text, open)
+		return Undetermined("%s%s; the state on the hypervisor is unknown", text, open)
 	case r.job.HostID != nil && r.begun():
-		return Undetermined("%s; the job had begun its work, and the state at the hypervisor is unknown", text)
+		return Undetermined("%s; the job had begun its work, and the state on the hypervisor is unknown", text)
 	}
 	return Fail("%s", text)
 }
@@ -74,6 +74,6 @@ func (q *Queue) letGo(ctx context.Context, condition string, args ...any) {
 			crashed = CASE WHEN runner = $1 THEN '{}' ELSE array_remove(crashed, $1) END
 		WHERE (runner = $1 OR $1 = ANY (crashed)) AND status = 'running' AND `+condition, append([]any{q.instance}, args...)...)
 	if err != nil {
-		q.log.Warn("a job may count as one that the service crashed on, although its run ended in order", "error", err)
+		q.log.Warn("a job may be counted as crashed although its run ended cleanly", "error", err)
 	}
 }

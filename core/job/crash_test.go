@@ -53,25 +53,26 @@ func held(begun chan<- struct{}, release <-chan struct{}) job.Worker {
 	})
 }
 
-// A job on which the service has crashed twice in a row ends, and its reason says whether the state at the hypervisor is known.
+// A job on which the service has crashed twice in a row ends, and its reason says whether the state on the hypervisor is known.
 func TestJobEndsAfterTwoCrashes(t *testing.T) {
 	t.Parallel()
-	const reason = "the service crashed 2 times in a row while it ran this job, so it does not run the job again"
+	const reason = "the service crashed 2 times in a row while running this job, so it does not run the job again"
 	for name, c := range map[string]struct {
 		host     int64
 		progress string
 		status   job.Status
 		reason   string
 	}{
-		"without a checkpoint":    {1, `{}`, job.Failed, reason},
-		"without a hypervisor":    {0, `{"work": {"Done": 1}}`, job.Failed, reason},
-		"after a checkpoint":      {1, `{"work": {"Done": 1}}`, job.Unknown, "had begun its work, and the state at the hypervisor is unknown"},
+		"without a checkpoint": {1, `{}`, job.Failed, reason},
+		"without a hypervisor": {0, `{"work": {"Done": 1}}`, job.Failed, reason},
+		"after a checkpoint": {1, `{"work": {"Done": 1}}`, job.Unknown,
+			"had begun its work, and the state on the hypervisor is unknown"},
 		"after a refused request": {1, `{"steps": {"act": {"state": "refused"}}}`, job.Failed, reason},
-		"after a step":            {1, `{"steps": {"act": {"state": "done"}}}`, job.Unknown, "the state at the hypervisor is unknown"},
+		"after a step":            {1, `{"steps": {"act": {"state": "done"}}}`, job.Unknown, "the state on the hypervisor is unknown"},
 		"with a request under way": {1, `{"steps": {"act": {"state": "sending"}}}`, job.Unknown,
-			"a task that it may have started was not found; the state at the hypervisor is unknown"},
+			"a task that the job may have started was not found; the state on the hypervisor is unknown"},
 		"with a task that may still run": {1, `{"steps": {"act": {"state": "following", "task": "task-7"}}}`, job.Unknown,
-			"its task task-7 may still be running; the state at the hypervisor is unknown"},
+			"its task task-7 may still be running; the state on the hypervisor is unknown"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -248,7 +249,7 @@ func TestKilledTwice(t *testing.T) {
 		reason string
 	}{
 		"begun":   {job.Failed, "does not run the job again"},
-		"waiting": {job.Unknown, "may still be running; the state at the hypervisor is unknown"},
+		"waiting": {job.Unknown, "may still be running; the state on the hypervisor is unknown"},
 	} {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()

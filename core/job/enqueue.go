@@ -60,7 +60,7 @@ func (q *Queue) Enqueue(ctx context.Context, tx *db.Tx, spec Spec) (*Job, error)
 	asked := json.RawMessage("{}")
 	if spec.Asked != nil {
 		if asked, err = json.Marshal(spec.Asked); err != nil {
-			return nil, fmt.Errorf("encoding what was asked for: %w", err)
+			return nil, fmt.Errorf("encoding the job's request: %w", err)
 		}
 	}
 	j, err := insert(ctx, tx.Pgx, spec, params, asked)
@@ -133,10 +133,10 @@ func insert(ctx context.Context, tx pgx.Tx, spec Spec, params, asked json.RawMes
 			return nil, busyWith(other, kind)
 		}
 		if !errors.Is(err, pgx.ErrNoRows) {
-			return nil, fmt.Errorf("looking for the other job: %w", err)
+			return nil, fmt.Errorf("reading the other job: %w", err)
 		}
 	}
-	return nil, problem.New(problem.CodeGuestBusy, "other jobs on the same thing come and go; try again")
+	return nil, problem.New(problem.CodeGuestBusy, "other jobs keep starting on the same object; try again")
 }
 
 // seal encrypts and stores the secrets among the job's parameters.
@@ -145,11 +145,11 @@ func (q *Queue) seal(ctx context.Context, tx pgx.Tx, j *Job, secrets json.RawMes
 		return nil
 	}
 	if q.cfg.Keys == nil {
-		return errors.New("a job with a secret among its parameters, and no keys to seal it with")
+		return errors.New("a job has a secret parameter, but there are no keys to encrypt it")
 	}
 	sealed, err := q.cfg.Keys.Seal(secret.New(string(secrets)), place(j.ID))
 	if err != nil {
-		return fmt.Errorf("sealing the job's secrets: %w", err)
+		return fmt.Errorf("encrypting the job's secrets: %w", err)
 	}
 	if _, err := tx.Exec(ctx, "UPDATE jobs SET sealed = $2 WHERE id = $1", j.ID, sealed); err != nil {
 		return fmt.Errorf("writing the job's secrets: %w", err)
@@ -164,10 +164,10 @@ func (q *Queue) hand(ctx context.Context, tx pgx.Tx, j *Job, priority int) error
 		Queue: q.queueOf(j), MaxAttempts: 1, Priority: priority,
 	})
 	if err != nil {
-		return fmt.Errorf("handing the job to the queue: %w", err)
+		return fmt.Errorf("adding the job to the queue: %w", err)
 	}
 	if _, err := tx.Exec(ctx, "UPDATE jobs SET river_id = $2 WHERE id = $1", j.ID, inserted.Job.ID); err != nil {
-		return fmt.Errorf("noting the queue's row: %w", err)
+		return fmt.Errorf("recording the queue's row: %w", err)
 	}
 	j.riverID = &inserted.Job.ID
 	return nil

@@ -23,7 +23,7 @@ func Explain(err error) string {
 	var h *plugin.Error
 	if !errors.As(err, &h) {
 		if errors.Is(err, context.DeadlineExceeded) {
-			return "no answer in time"
+			return "the hypervisor did not answer in time"
 		}
 		return "the call failed inside the service"
 	}

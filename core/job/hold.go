@@ -65,11 +65,11 @@ func holdOff(ctx context.Context, d *db.DB, tx *db.Tx, of *int64, exclusive stri
 		return nil, fmt.Errorf("taking the lock of holds: %w", err)
 	}
 	if !alone {
-		return nil, problem.New(problem.CodeGuestBusy, "a job or a change is being asked for; try again")
+		return nil, problem.New(problem.CodeGuestBusy, "another request is starting a job or a change; try again")
 	}
 	if _, err := tx.Pgx.Exec(ctx, "DELETE FROM job_holds WHERE exclusive = $1 AND (until <= clock_timestamp() OR job_id = $2)", exclusive,
 		of); err != nil {
-		return nil, fmt.Errorf("ending an old hold: %w", err)
+		return nil, fmt.Errorf("ending an expired hold: %w", err)
 	}
 	var other int64
 	var kind string
@@ -79,7 +79,7 @@ func holdOff(ctx context.Context, d *db.DB, tx *db.Tx, of *int64, exclusive stri
 		return nil, busyWith(other, kind)
 	}
 	if !errors.Is(err, pgx.ErrNoRows) {
-		return nil, fmt.Errorf("looking for a job: %w", err)
+		return nil, fmt.Errorf("reading running jobs: %w", err)
 	}
 	if err := freeElsewhere(ctx, tx.Pgx, exclusive); err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func notHeld(ctx context.Context, tx pgx.Tx, exclusive string) error {
 	var is bool
 	err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM job_holds WHERE exclusive = $1 AND until > clock_timestamp())", exclusive).Scan(&is)
 	if err != nil {
-		return fmt.Errorf("looking for a hold: %w", err)
+		return fmt.Errorf("reading holds: %w", err)
 	}
 	if is {
 		return held()
@@ -138,7 +138,7 @@ func freeElsewhere(ctx context.Context, tx pgx.Tx, exclusive string) error {
 	var twins []string
 	err := tx.QueryRow(ctx, "SELECT COALESCE(array_agg(k ORDER BY k), '{}') FROM exclusive_twins($1) k", exclusive).Scan(&twins)
 	if err != nil {
-		return fmt.Errorf("looking for other teams' clusters: %w", err)
+		return fmt.Errorf("reading other teams' clusters: %w", err)
 	}
 	if len(twins) == 0 {
 		return nil
@@ -152,7 +152,7 @@ func freeElsewhere(ctx context.Context, tx pgx.Tx, exclusive string) error {
 	err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM jobs WHERE exclusive = ANY ($1) AND status IN ('queued', 'running'))
 		OR EXISTS (SELECT FROM job_holds WHERE exclusive = ANY ($1) AND until > clock_timestamp())`, twins).Scan(&busy)
 	if err != nil {
-		return fmt.Errorf("looking for other teams' jobs: %w", err)
+		return fmt.Errorf("reading other teams' jobs: %w", err)
 	}
 	if !busy {
 		return nil
@@ -172,5 +172,5 @@ func held() error {
 
 // busyWith returns the problem of an object that a job works on.
 func busyWith(id int64, kind string) error {
-	return problem.New(problem.CodeGuestBusy, "job %d (%s) is not finished yet; wait for it or cancel it", id, kind).With("job", id)
+	return problem.New(problem.CodeGuestBusy, "job %d (%s) has not finished yet; wait for it or cancel it", id, kind).With("job", id)
 }

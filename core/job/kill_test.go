@@ -80,7 +80,7 @@ func TestKilledAtEachPoint(t *testing.T) {
 					t.Errorf("the job has the task %q, the hypervisor %q", j.TaskID, task)
 				}
 				transcript := i.transcript(t, id)
-				if j.Runs != 2 || !strings.Contains(transcript, "goes on (run 2)") {
+				if j.Runs != 2 || !strings.Contains(transcript, "continues (run 2)") {
 					t.Errorf("%d runs, transcript\n%s", j.Runs, transcript)
 				}
 				for _, line := range []string{"log: stop of", "log: guest is stopped"} {

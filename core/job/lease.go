@@ -56,7 +56,7 @@ func (q *Queue) take(ctx context.Context, jobID, riverID int64, beside bool) *le
 			}
 		}
 		if err != nil {
-			q.log.Debug("a job waits for the database", "job", jobID, "error", err)
+			q.log.Debug("a job is waiting for the database", "job", jobID, "error", err)
 		}
 		// The lock is held for a moment by an instance that looks for abandoned
 		// jobs, or by a run that is about to end.
@@ -148,7 +148,7 @@ func (q *Queue) rowState(ctx context.Context, jobID, riverID int64) (string, err
 			FROM jobs mine WHERE mine.id = $1 AND mine.river_id = $2 AND mine.status IN ('queued', 'running')
 		), '')`, jobID, riverID, besideQueue).Scan(&state)
 	if err != nil {
-		return "", fmt.Errorf("reading how a job stands: %w", err)
+		return "", fmt.Errorf("reading the job's status: %w", err)
 	}
 	return state, nil
 }

@@ -76,7 +76,7 @@ func (l *locks) keep(ctx context.Context) {
 		l.set(nil)
 		s.close()
 		if ctx.Err() == nil {
-			l.log.Warn("the connection that held the locks is gone; jobs that ran under it will be resumed")
+			l.log.Warn("the connection that held the locks is lost; jobs that ran under it will be resumed")
 		}
 	}
 }
@@ -95,7 +95,7 @@ func (l *locks) connect(ctx context.Context) (*session, error) {
 	for _, setting := range []string{"idle_session_timeout = '20s'", "tcp_keepalives_idle = 5", "tcp_keepalives_interval = 3",
 		"tcp_keepalives_count = 3"} {
 		if _, err := conn.Exec(ctx, "SET "+setting); err != nil {
-			l.log.Debug("the server does not take a setting", "setting", setting, "error", err)
+			l.log.Debug("the server does not accept a setting", "setting", setting, "error", err)
 		}
 	}
 	return &session{conn: conn, held: map[lockKey]bool{}, lost: make(chan struct{})}, nil
@@ -228,7 +228,7 @@ func (s *session) queryLocked(sql string, args ...any) (bool, error) {
 	var got bool
 	if err := s.conn.QueryRow(ctx, sql, args...).Scan(&got); err != nil {
 		s.lose()
-		return false, fmt.Errorf("%w: asking the lock connection: %w", ErrLost, err)
+		return false, fmt.Errorf("%w: checking the lock connection: %w", ErrLost, err)
 	}
 	return got, nil
 }

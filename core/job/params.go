@@ -52,7 +52,7 @@ func decodeParams(shown, secrets json.RawMessage, into any) error {
 	if secrets != nil {
 		if err := json.Unmarshal(secrets, &found); err != nil {
 			// The text of the JSON library's error might contain a secret.
-			return errors.New("decoding the job's secrets: they are no JSON")
+			return errors.New("decoding the job's secrets: they are not JSON")
 		}
 	}
 	return eachSecret(reflect.ValueOf(into), "", func(place string, s reflect.Value) error {
@@ -63,7 +63,7 @@ func decodeParams(shown, secrets json.RawMessage, into any) error {
 
 var (
 	secretType   = reflect.TypeFor[secret.String]()
-	errUnsealing = errors.New("a secret among the job's parameters stands where it could not be read back: in a map or behind an interface")
+	errUnsealing = errors.New("a secret parameter of the job is in a map or behind an interface and could not be decoded")
 )
 
 // eachSecret calls visit for each secret.String that encoding/json reaches,

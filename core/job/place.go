@@ -36,7 +36,7 @@ func (q *Queue) beThere(ctx context.Context) error {
 	if q.cfg.Place != "" && !q.isSuspended() {
 		_, err := q.db.Pool.Exec(ctx, `INSERT INTO job_places (id) VALUES ($1) ON CONFLICT (id) DO UPDATE SET seen_at = now()`, q.cfg.Place)
 		if err != nil {
-			return fmt.Errorf("noting that this instance is there: %w", err)
+			return fmt.Errorf("recording that this instance is running: %w", err)
 		}
 	}
 	_, err := q.db.Pool.Exec(ctx, `UPDATE river_job r SET queue = $1 FROM jobs j WHERE j.river_id = r.id AND j.status IN ('queued', 'running')
@@ -44,7 +44,7 @@ func (q *Queue) beThere(ctx context.Context) error {
 		AND r.scheduled_at < now() AND j.created_at < now() - $2::interval
 		AND NOT EXISTS (SELECT FROM job_places p WHERE p.id = j.place AND p.seen_at > now() - $2::interval)`, riverQueue, q.cfg.GoneLimit)
 	if err != nil {
-		return fmt.Errorf("looking for jobs of places that are gone: %w", err)
+		return fmt.Errorf("reading the jobs of instances that stopped: %w", err)
 	}
 	return nil
 }

@@ -162,7 +162,7 @@ func New(cfg Config) (*Queue, error) {
 		CompletedJobRetentionPeriod: time.Hour,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("making the queue's client: %w", err)
+		return nil, fmt.Errorf("creating the queue's client: %w", err)
 	}
 	return q, nil
 }
@@ -204,7 +204,7 @@ func (q *Queue) Stopping() <-chan struct{} { return q.stopping }
 // returns at once; the context bounds only the start.
 func (q *Queue) Start(ctx context.Context) error {
 	if q.started {
-		return errors.New("the queue was started already")
+		return errors.New("the queue was already started")
 	}
 	q.started = true
 	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -254,7 +254,7 @@ func (q *Queue) Stop(ctx context.Context) error {
 	q.unlisten()
 	q.tasks.Wait()
 	if err != nil {
-		return fmt.Errorf("stopping the queue: a job did not come to a safe point: %w", err)
+		return fmt.Errorf("stopping the queue: a job did not reach a safe point: %w", err)
 	}
 	return nil
 }

@@ -159,9 +159,9 @@ func TestEnds(t *testing.T) {
 			return fmt.Errorf("acting: %w", &plugin.Error{Kind: plugin.Denied, Message: "x", Missing: []string{"VM.PowerMgmt"}, Path: "/vms/1"})
 		}, job.Failed, "the token lacks VM.PowerMgmt on /vms/1"},
 		"internal": {func() error { return errors.New("password=hunter2") }, job.Failed,
-			"something went wrong inside the service; its log has the reason"},
+			"an internal error occurred; see the service's log for details"},
 		"panic": {func() error { panic("password=hunter2") }, job.Failed,
-			"the service made an error while working on the job; its log has the details"},
+			"an internal error occurred while running the job; see the service's log for details"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -16,7 +16,7 @@ func (q *Queue) resumeLoop(ctx context.Context) {
 	q.cfg.Heartbeat.Beat(0)
 	for ctx.Err() == nil {
 		if err := errors.Join(q.beThere(ctx), q.resume(ctx), q.closeVoid(ctx)); err != nil && ctx.Err() == nil {
-			q.log.Warn("looking for abandoned jobs failed", "error", err)
+			q.log.Warn("finding abandoned jobs failed", "error", err)
 		}
 		q.cfg.Heartbeat.Beat(q.cfg.ResumeEvery)
 		select {
@@ -86,7 +86,7 @@ func (q *Queue) closeVoid(ctx context.Context) error {
 			AND NOT EXISTS (SELECT FROM jobs j WHERE j.river_id = r.id AND j.status IN ('queued', 'running'))`, riverQueue, placePrefix,
 		besideQueue)
 	if err != nil {
-		return fmt.Errorf("closing the queue's void rows: %w", err)
+		return fmt.Errorf("closing the queue's empty rows: %w", err)
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ func (q *Queue) revive(ctx context.Context, id int64) error {
 	// River takes the row with the earliest time first, so the job keeps its
 	// position.
 	if _, err := tx.Exec(ctx, "UPDATE river_job SET scheduled_at = $2 WHERE id = $1", *j.riverID, j.CreatedAt); err != nil {
-		return fmt.Errorf("keeping the job's turn: %w", err)
+		return fmt.Errorf("keeping the job's place in the queue: %w", err)
 	}
 	if void != nil {
 		// Nobody works on the old row any more. River would show it as running
@@ -130,6 +130,6 @@ func (q *Queue) revive(ctx context.Context, id int64) error {
 	if err := tx.Commit(ctx); err != nil {
 		return fmt.Errorf("committing: %w", err)
 	}
-	q.log.Info("an abandoned job was taken up", "job", id, "kind", j.Kind, "status", j.Status, "runs", j.Runs)
+	q.log.Info("resuming an abandoned job", "job", id, "kind", j.Kind, "status", j.Status, "runs", j.Runs)
 	return nil
 }

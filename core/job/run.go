@@ -56,11 +56,11 @@ func (r *Run) Params(into any) error {
 	var secrets json.RawMessage
 	if r.job.sealed != nil {
 		if r.queue.cfg.Keys == nil {
-			return errors.New("a job with sealed parameters, and no keys to open them with")
+			return errors.New("a job has encrypted parameters, but there are no keys to decrypt them")
 		}
 		opened, err := r.queue.cfg.Keys.Open(r.job.sealed, place(r.job.ID))
 		if err != nil {
-			return fmt.Errorf("opening the job's secrets: %w", err)
+			return fmt.Errorf("decrypting the job's secrets: %w", err)
 		}
 		secrets = json.RawMessage(opened.Reveal())
 	}
@@ -155,7 +155,7 @@ func (r *Run) save(ctx context.Context, taskID *string) error {
 		return r.lose(fmt.Errorf("storing the job's progress: %w", err))
 	}
 	if tag.RowsAffected() == 0 {
-		return r.lose(errors.New("storing the job's progress: another run has the job"))
+		return r.lose(errors.New("storing the job's progress: another run owns the job"))
 	}
 	if taskID != nil && *taskID != r.job.TaskID {
 		r.job.TaskID = *taskID
@@ -185,7 +185,7 @@ func (r *Run) holds() error {
 		"SELECT cancel_requested_at IS NOT NULL FROM jobs WHERE id = $1 AND river_id = $2 AND status = 'running'",
 		r.job.ID, r.riverID).Scan(&canceled)
 	if err != nil {
-		return r.lose(fmt.Errorf("asking for the job: %w", err))
+		return r.lose(fmt.Errorf("checking the job: %w", err))
 	}
 	if canceled {
 		r.queue.mu.Lock()
@@ -194,7 +194,7 @@ func (r *Run) holds() error {
 	}
 	// The lock must be alive as well. Its loss may not have been noticed yet.
 	if !r.session.alive() {
-		return r.lose(errors.New("the connection with its lock is gone"))
+		return r.lose(errors.New("the connection with its lock is lost"))
 	}
 	return nil
 }
@@ -283,7 +283,7 @@ func (r *Run) storeEnd(ctx context.Context, tx pgx.Tx, status Status, shown stri
 		return fmt.Errorf("storing the job's end: %w", err)
 	}
 	if tag.RowsAffected() == 0 {
-		return errors.New("storing the job's end: another run has the job")
+		return errors.New("storing the job's end: another run owns the job")
 	}
 	if err := appendStatus(ctx, tx, r.job.ID, status); err != nil {
 		return err

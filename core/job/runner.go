@@ -54,7 +54,7 @@ func (q *Queue) work(ctx context.Context, jobID, riverID int64, beside bool) {
 	q.hook(run.untilLost, "before-end", jobID)
 	if !ended {
 		if err := run.transcript.flush(run.untilLost); err != nil {
-			run.log.Debug("the last lines of an interrupted run were not kept", "error", err)
+			run.log.Debug("the last lines of an interrupted run were not stored", "error", err)
 		}
 		q.letGo(run.untilLost, "id = $2", jobID)
 		run.log.Info("the job was interrupted and will be resumed", "cause", err)
@@ -106,7 +106,7 @@ func (q *Queue) begin(ctx context.Context, lease *lease, jobID, riverID int64) (
 		return nil, fmt.Errorf("reading the job: %w", err)
 	}
 	if q.workers[kind] == nil && recent {
-		q.log.Debug("a job is left to an instance that knows its kind", "job", jobID, "kind", kind)
+		q.log.Debug("leaving a job to an instance that knows its kind", "job", jobID, "kind", kind)
 		return nil, nil
 	}
 	crashed, err := q.takeOver(ctx, tx, jobID)
@@ -123,7 +123,7 @@ func (q *Queue) begin(ctx context.Context, lease *lease, jobID, riverID int64) (
 	case before == Queued:
 		err = appendStatus(ctx, tx, jobID, Running)
 	case !crashed:
-		err = appendEvent(ctx, tx, jobID, EventNote, fmt.Sprintf("the job was interrupted and goes on (run %d)", j.Runs))
+		err = appendEvent(ctx, tx, jobID, EventNote, fmt.Sprintf("the job was interrupted and continues (run %d)", j.Runs))
 	}
 	// The next job in line may find another free slot.
 	if err = errors.Join(err, signal(ctx, tx, channelSlots, jobID)); err != nil {
@@ -167,7 +167,7 @@ func (r *Run) supervise() (stop func()) {
 			case <-done:
 				return
 			case <-r.session.lost:
-				_ = r.lose(errors.New("the connection with its lock broke"))
+				_ = r.lose(errors.New("the connection with its lock was lost"))
 				return
 			case <-stopping:
 				r.cancelStop(ErrStopping)
@@ -201,20 +201,20 @@ func (r *Run) perform() (err error) {
 	worker := r.queue.workers[r.job.Kind]
 	switch {
 	case worker == nil && r.open() != "":
-		return Undetermined("no instance of the service that runs knows jobs of kind %q%s", r.job.Kind, r.open())
+		return Undetermined("no running instance of the service knows jobs of kind %q%s", r.job.Kind, r.open())
 	case worker == nil:
 		return Fail("this release of the service does not know jobs of kind %q", r.job.Kind)
 	case r.crashed:
 		return r.isCrashed()
 	case r.job.Runs > maxRuns:
-		return Undetermined("the job was interrupted %d times, so it does not run again%s", maxRuns, r.open())
+		return Undetermined("the job was interrupted %d times and is not run again%s", maxRuns, r.open())
 	}
 	defer func() {
 		if crash := recover(); crash != nil {
 			// The value of a panic may contain anything, so only the log gets
 			// it.
 			r.log.Error("a worker crashed", "panic", crash, "stack", string(debug.Stack()))
-			err = Fail("the service made an error while working on the job; its log has the details%s", r.open())
+			err = Fail("an internal error occurred while running the job; see the service's log for details%s", r.open())
 		}
 	}()
 	err = worker.Run(work, r)
@@ -265,5 +265,5 @@ func (r *Run) judge(err error) (status Status, text string, ended bool) {
 		return Failed, Explain(err), true
 	}
 	r.log.Error("a job failed", "error", err)
-	return Failed, "something went wrong inside the service; its log has the reason", true
+	return Failed, "an internal error occurred; see the service's log for details", true
 }

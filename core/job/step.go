@@ -166,7 +166,7 @@ func (r *Run) open() string {
 		case stepFollowing:
 			return fmt.Sprintf("; its task %s may still be running", cp.Task)
 		case stepSending:
-			return "; a task that it may have started was not found"
+			return "; a task that the job may have started was not found"
 		}
 	}
 	return ""
@@ -178,7 +178,7 @@ func (r *Run) result(step Step, cp *checkpoint) (hypervisor.TaskResult, error) {
 	switch {
 	case result.OK():
 		if r.gives(step) && cp.Task != "" {
-			r.Note("the task had ended well before it could be stopped")
+			r.Note("the task succeeded before it could be stopped")
 		}
 		if result.Status == hypervisor.TaskWarning {
 			r.Note("the task ended with warnings: %s", result.Message)
@@ -189,7 +189,7 @@ func (r *Run) result(step Step, cp *checkpoint) (hypervisor.TaskResult, error) {
 	case result.Status == hypervisor.TaskFailed:
 		return result, Fail("%s", cp.Message)
 	default:
-		return result, Undetermined("the hypervisor does not know how its task ended: %s", cp.Message)
+		return result, Undetermined("the hypervisor does not know how the task ended: %s", cp.Message)
 	}
 }
 
@@ -269,7 +269,7 @@ func (r *Run) gives(step Step) bool { return r.isCanceled() && !step.Undoes }
 func (r *Run) unsent(step Step) error {
 	for name, cp := range r.progress.Steps {
 		if name != step.Name && cp.State == stepDone {
-			return Stopped("canceled before the step %s was sent to the hypervisor; those before it were done", step.Name)
+			return Stopped("canceled before the step %s was sent to the hypervisor; the earlier steps were done", step.Name)
 		}
 	}
 	return Stopped("canceled before anything was sent to the hypervisor")

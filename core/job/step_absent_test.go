@@ -36,11 +36,11 @@ func TestAbsentFromTheList(t *testing.T) {
 		text   string
 	}{
 		"no time is known":         {time.Time{}, nil, job.Unknown, 1, "does not reach back to the request"},
-		"all of time":              {time.Unix(0, 0), nil, job.Succeeded, 2, "had not reached the hypervisor; it is sent again"},
-		"just far enough":          {clock.Add(-2 * time.Minute), nil, job.Succeeded, 2, "it is sent again"},
+		"all of time":              {time.Unix(0, 0), nil, job.Succeeded, 2, "did not reach the hypervisor; sending it again"},
+		"just far enough":          {clock.Add(-2 * time.Minute), nil, job.Succeeded, 2, "sending it again"},
 		"within the clocks' error": {clock.Add(-2*time.Minute + time.Second), nil, job.Unknown, 1, "does not reach back to the request"},
 		"later than the request":   {clock.Add(time.Second), nil, job.Unknown, 1, "does not reach back to the request"},
-		"the step allows it":       {time.Time{}, allow, job.Succeeded, 2, "it is sent again, since that can do no harm"},
+		"the step allows it":       {time.Time{}, allow, job.Succeeded, 2, "sending it again, which is safe for this request"},
 		"the step forbids it": {time.Unix(0, 0), func(int32) error { return job.Undetermined("another token") }, job.Unknown, 1,
 			"another token"},
 		"the step cannot be asked for a while": {time.Time{}, func(asked int32) error {
@@ -49,7 +49,7 @@ func TestAbsentFromTheList(t *testing.T) {
 			}
 			return nil
 		}, job.Succeeded, 2, "the connection broke"},
-		"the step cannot be asked": {time.Time{}, func(int32) error { return errCut }, job.Unknown, 1, "cannot be found out"},
+		"the step cannot be asked": {time.Time{}, func(int32) error { return errCut }, job.Unknown, 1, "could not be determined"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -16,7 +16,7 @@ import (
 // when the step has another state.
 func (r *Run) find(step Step, cp *checkpoint) error {
 	if r.gives(step) {
-		r.Note("looking whether the hypervisor took the request")
+		r.Note("checking whether the hypervisor accepted the request")
 	}
 	settled, err := r.settled(cp)
 	if err != nil {
@@ -33,7 +33,8 @@ func (r *Run) find(step Step, cp *checkpoint) error {
 			return r.interrupted()
 		case err != nil:
 			if !lost.again(err) {
-				return Undetermined("a request was sent, its answer was lost, and the hypervisor's task list cannot be read: %s", Explain(err))
+				return Undetermined("a request was sent but its answer was lost, and the hypervisor's task list cannot be read: %s",
+					Explain(err))
 			}
 			lost.wait(r.untilStop, nil)
 			continue
@@ -54,7 +55,8 @@ func (r *Run) find(step Step, cp *checkpoint) error {
 		case verdict, r.interrupted() != nil, databaseAway(err):
 			return r.orInterrupted(err)
 		case !lost.again(err):
-			return Undetermined("a request was sent, its answer was lost, and whether it was carried out cannot be found out: %s", Explain(err))
+			return Undetermined("a request was sent but its answer was lost, and it could not be determined whether it was carried "+
+				"out: %s", Explain(err))
 		}
 		lost.wait(r.untilStop, nil)
 	}
@@ -62,7 +64,7 @@ func (r *Run) find(step Step, cp *checkpoint) error {
 
 // unlisted is the text for a request whose task is missing in a list that does
 // not reach back to it.
-const unlisted = "the hypervisor's task list does not reach back to the request, so that it is not known whether it was carried out"
+const unlisted = "the hypervisor's task list does not reach back to the request, so it is unknown whether it was carried out"
 
 // absent decides about a request whose task is not in the list. It returns nil
 // if the request may be repeated.
@@ -75,16 +77,16 @@ func (r *Run) absent(step Step, cp *checkpoint, reaches bool) error {
 			return err
 		}
 	case !reaches:
-		return Undetermined("a request was sent and its answer was lost; %s", unlisted)
+		return Undetermined("a request was sent but its answer was lost; %s", unlisted)
 	}
 	switch {
 	case r.gives(step) && reaches:
-		return Stopped("canceled; the request had not reached the hypervisor")
+		return Stopped("canceled; the request did not reach the hypervisor")
 	case r.gives(step):
 		return Undetermined("canceled after a request was sent; %s", unlisted)
 	case cp.Sends >= maxSends:
-		return Undetermined("a request was sent twice, its answer was lost both times, and the hypervisor's task list does not show a task " +
-			"of it")
+		return Undetermined("a request was sent twice, its answer was lost both times, and the hypervisor's task list has no matching " +
+			"task")
 	}
 	return nil
 }
@@ -92,9 +94,9 @@ func (r *Run) absent(step Step, cp *checkpoint, reaches bool) error {
 // again returns why a request is repeated.
 func again(reaches bool) string {
 	if reaches {
-		return "the request had not reached the hypervisor; it is sent again"
+		return "the request did not reach the hypervisor; sending it again"
 	}
-	return "it is not known whether the request had reached the hypervisor; it is sent again, since that can do no harm"
+	return "it is unknown whether the request reached the hypervisor; sending it again, which is safe for this request"
 }
 
 // settled returns the time from which an accepted request is certainly in the
@@ -105,7 +107,7 @@ func (r *Run) settled(cp *checkpoint) (time.Time, error) {
 	defer cancel()
 	var now time.Time
 	if err := r.queue.db.Pool.QueryRow(ctx, "SELECT now()").Scan(&now); err != nil {
-		return time.Time{}, r.lose(fmt.Errorf("asking the database for the time: %w", err))
+		return time.Time{}, r.lose(fmt.Errorf("reading the database's time: %w", err))
 	}
 	// A beginning in the future is from a database clock that was set back
 	// since.
@@ -161,7 +163,7 @@ func (r *Run) lookUpWith(ctx context.Context, step Step, open func(context.Conte
 		var taken bool
 		err := r.queue.db.Pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM jobs WHERE task_id = $1 AND id <> $2)", task.ID, r.job.ID).Scan(&taken)
 		if err != nil {
-			return "", false, r.lose(fmt.Errorf("looking for the task's job: %w", err))
+			return "", false, r.lose(fmt.Errorf("reading the task's job: %w", err))
 		}
 		if !taken {
 			return task.ID, true, nil
@@ -193,7 +195,7 @@ func (p *patience) again(err error) bool {
 	}
 	if p.since.IsZero() {
 		p.since, p.delay = time.Now(), 500*time.Millisecond
-		p.run.Note("the hypervisor cannot be asked (%s); trying again", Explain(err))
+		p.run.Note("the hypervisor cannot be reached (%s); trying again", Explain(err))
 	}
 	return time.Since(p.since) < limit
 }

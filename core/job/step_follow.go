@@ -38,7 +38,7 @@ func (r *Run) follow(step Step, cp *checkpoint) error {
 			open, watched = step.Watch, true
 			continue
 		case !lost.again(err):
-			return Undetermined("the hypervisor could not be asked how the task %s ended: %s", cp.Task, Explain(err))
+			return Undetermined("could not ask the hypervisor how the task %s ended: %s", cp.Task, Explain(err))
 		}
 		// A cancellation shortens the pause once, so that the task is stopped
 		// soon.
@@ -51,7 +51,7 @@ func (r *Run) follow(step Step, cp *checkpoint) error {
 }
 
 // errLookAgain ends a wait that has lasted long.
-var errLookAgain = errors.New("the wait begins anew")
+var errLookAgain = errors.New("the wait starts over")
 
 // waitTask waits once, on a host that it opens; when the job shall be canceled
 // it stops the task first.
@@ -116,7 +116,7 @@ func (s *stopper) stop(ctx context.Context, host hypervisor.Host) error {
 	able, ok := hypervisor.As[hypervisor.TaskStopper](host)
 	if !ok {
 		s.asked = true
-		s.run.Note("this hypervisor's driver cannot stop a task; the job follows it to its end")
+		s.run.Note("this hypervisor's driver cannot stop a task; waiting for the task to end")
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
@@ -125,10 +125,10 @@ func (s *stopper) stop(ctx context.Context, host hypervisor.Host) error {
 	switch {
 	case err == nil:
 		s.asked = true
-		s.run.Note("asked the hypervisor to stop the task")
+		s.run.Note("requested the hypervisor to stop the task")
 	case Refused(err):
 		s.asked = true
-		s.run.Note("the hypervisor does not stop the task: %s", Explain(err))
+		s.run.Note("the hypervisor did not stop the task: %s", Explain(err))
 	default:
 		return err
 	}

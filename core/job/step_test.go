@@ -110,7 +110,7 @@ func TestAnswerLost(t *testing.T) {
 				return "", errCut
 			}
 			return real()
-		}, false, nil, outcome{job.Succeeded, 1, 2, "it is sent again"}, &outcome{job.Unknown, 0, 1, reach}},
+		}, false, nil, outcome{job.Succeeded, 1, 2, "sending it again"}, &outcome{job.Unknown, 0, 1, reach}},
 		"never taken": {func(*fixture, int32, func() (string, error)) (string, error) {
 			return "", errCut
 		}, false, nil, outcome{job.Unknown, 0, 2, "sent twice"}, &outcome{job.Unknown, 0, 1, reach}},
@@ -353,7 +353,7 @@ func TestTaskEnds(t *testing.T) {
 	}{
 		"failed": {hypervisor.TaskFailed, "got timeout", job.Failed, "got timeout"},
 		"unknown": {hypervisor.TaskUnknown, "unexpected status", job.Unknown,
-			"the hypervisor does not know how its task ended: unexpected status"},
+			"the hypervisor does not know how the task ended: unexpected status"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -379,7 +379,7 @@ func TestHostLostForGood(t *testing.T) {
 		i := w.start(t, nil)
 		w.cluster.SetFault("waittask", memdriver.Fault{Err: errCut})
 		j := i.ended(t, i.enqueue(t, w.spec(ref, hypervisor.Stop)), job.Unknown)
-		if !strings.Contains(j.Error, "could not be asked how the task") {
+		if !strings.Contains(j.Error, "could not ask the hypervisor how the task") {
 			t.Errorf("error %q", j.Error)
 		}
 	})

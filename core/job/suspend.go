@@ -11,7 +11,7 @@ import (
 
 // ErrSuspended ends a run because its instance must not run jobs at present.
 // The job stays unfinished, and another instance continues it.
-var ErrSuspended = errors.New("this instance does no jobs for now")
+var ErrSuspended = errors.New("this instance is not running jobs at present")
 
 // suspension says whether this instance runs jobs.
 type suspension struct {
@@ -73,7 +73,7 @@ func (q *Queue) fetchLoop(ctx context.Context) {
 	for {
 		if want := !q.isSuspended(); want != fetching {
 			if err := q.fetch(ctx, want); err != nil && ctx.Err() == nil {
-				q.log.Warn("jobs are not yet handed out as they should be", "wanted", want, "error", err)
+				q.log.Warn("jobs are not being handed out yet", "wanted", want, "error", err)
 			} else {
 				fetching = want
 			}

@@ -18,9 +18,9 @@ func (r *Run) tell(ctx context.Context, tx pgx.Tx, status Status, text string) e
 		return nil
 	}
 	e := notify.Event{TeamID: j.TeamID, Kind: notify.JobFailed, State: notify.Told, Severity: "warning", TargetKind: j.Target.Kind,
-		TargetName: j.Target.Name, Title: j.Kind + " has failed", Body: text, Link: fmt.Sprintf("/jobs/%d", j.ID)}
+		TargetName: j.Target.Name, Title: j.Kind + " failed", Body: text, Link: fmt.Sprintf("/jobs/%d", j.ID)}
 	if status == Unknown {
-		e.Title = "How " + j.Kind + " ended is not known"
+		e.Title = "Unknown result of " + j.Kind
 	}
 	if j.Target.Name != "" {
 		e.Title += ": " + j.Target.Name
@@ -35,13 +35,13 @@ func (r *Run) tell(ctx context.Context, tx pgx.Tx, status Status, text string) e
 			WHERE g.id = CASE $2 WHEN 'vm' THEN $3::bigint WHEN 'app' THEN (SELECT guest_id FROM apps WHERE id = $3::bigint) END), '{}')`,
 		j.ScheduleID, j.Target.Kind, j.Target.ID).Scan(&schedule, &e.Tags)
 	if err != nil {
-		return fmt.Errorf("looking for whose job it was: %w", err)
+		return fmt.Errorf("reading the job's target: %w", err)
 	}
 	switch {
 	case schedule != "":
-		e.Body += "\n\nAsked for by the schedule " + schedule
+		e.Body += "\n\nRequested by the schedule " + schedule
 	case j.RequestedByEmail != "":
-		e.Body += "\n\nAsked for by " + j.RequestedByEmail
+		e.Body += "\n\nRequested by " + j.RequestedByEmail
 	}
 	return notify.Write(ctx, tx, e)
 }

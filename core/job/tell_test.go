@@ -43,8 +43,8 @@ func TestFailedJobsAreTold(t *testing.T) {
 		got := dbtest.Value[string](t, i.db, `SELECT string_agg(concat_ws('|', kind, state, severity, team_id, title, body, tags, link), E'\n'
 			ORDER BY id)
 			FROM notification_events`)
-		want := "job_failed|told|warning|2|fails has failed: web1|the disk is full\n\nAsked for by " + user.Email + "|{prod}|/jobs/1\n" +
-			"job_failed|told|warning|2|How unknown ended is not known: web1|nobody knows\n\nAsked for by " + user.Email + "|{prod}|/jobs/2"
+		want := "job_failed|told|warning|2|fails failed: web1|the disk is full\n\nRequested by " + user.Email + "|{prod}|/jobs/1\n" +
+			"job_failed|told|warning|2|Unknown result of unknown: web1|nobody knows\n\nRequested by " + user.Email + "|{prod}|/jobs/2"
 		if got != want {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
 		}

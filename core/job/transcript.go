@@ -76,7 +76,7 @@ func (t *transcript) add(kind, text string) {
 		t.room--
 		t.taskLines++
 	case t.room == 1:
-		t.append(EventNote, "the transcript is full; further lines of the task's log are left out")
+		t.append(EventNote, "the transcript is full; further lines of the task's log are omitted")
 		t.room--
 		t.taskLines++
 	default:
@@ -174,7 +174,7 @@ func (t *transcript) flush(ctx context.Context) error {
 		return t.run.lose(fmt.Errorf("writing the transcript: %w", err))
 	}
 	if written != len(texts) {
-		return t.run.lose(fmt.Errorf("writing the transcript: another run has the job"))
+		return t.run.lose(fmt.Errorf("writing the transcript: another run owns the job"))
 	}
 	return nil
 }

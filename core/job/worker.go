@@ -88,5 +88,5 @@ var (
 	ErrCanceled = errors.New("the job was canceled")
 	// ErrLost ends a run that has no right to its job any more: its connection
 	// to the database broke, or another run has taken over. The job is resumed.
-	ErrLost = errors.New("the run lost its job")
+	ErrLost = errors.New("another run has taken over the job")
 )

@@ -92,7 +92,7 @@ func (r *Recorder) turn(ctx context.Context, write bool) {
 		return
 	}
 	if err := r.Write(ctx); err != nil && r.Logger != nil && ctx.Err() == nil {
-		r.Logger.Warn("how many requests were sent could not be written", "error", err)
+		r.Logger.Warn("could not store the request counts", "error", err)
 	}
 }
 

@@ -69,7 +69,7 @@ func killed(t *testing.T, i *instance, url, kind, trigger string) string {
 	}
 	t.Cleanup(func() { _ = i.Stop(context.Background()) })
 	text := i.ended(id, job.Succeeded)
-	want(t, text, "goes on (run 2)")
+	want(t, text, "continues (run 2)")
 	return text
 }
 

@@ -73,7 +73,7 @@ func (m metrics) rollUp(ctx context.Context, p *progress, now time.Time) error {
 		}
 	}
 	if late > 0 {
-		p.run.Note("rolled up %s again, whose samples came late", plural(int64(late), "hour", "hours"))
+		p.run.Note("rolled up %s again because their samples were late", plural(int64(late), "hour", "hours"))
 	}
 	return err
 }
@@ -89,10 +89,10 @@ func (m metrics) drop(ctx context.Context, p *progress, resolution metric.Resolu
 	}
 	dropped, err := metric.Drop(ctx, m.db, resolution, before)
 	for _, start := range dropped {
-		p.run.Note("dropped the %s of the partition that begins on %s", what, start.Format(time.DateOnly))
+		p.run.Note("dropped the %s of the partition that starts on %s", what, start.Format(time.DateOnly))
 	}
 	if errors.Is(err, metric.ErrInUse) {
-		p.run.Note("a partition of %s is being read and is left to the next run", what)
+		p.run.Note("a partition of %s is in use and is left to the next run", what)
 		err = nil
 	}
 	return errors.Join(err, p.count(ctx, int64(len(dropped))))

@@ -92,7 +92,8 @@ func (u *Runner) Kinds() []schedule.Kind {
 	for i, c := range u.kinds {
 		kinds[i] = schedule.Of(c.kind, c.summary, func(ctx context.Context, _ struct{}) (schedule.Enqueue, error) {
 			if caller := identity.FromContext(ctx); caller != nil && caller.Instance() < identity.Admin {
-				return nil, problem.New(problem.CodeForbidden, "this needs the role %s", identity.Admin).With("role", identity.Admin.String())
+				return nil, problem.New(problem.CodeForbidden, "this requires the role %s",
+					identity.Admin).With("role", identity.Admin.String())
 			}
 			return func(ctx context.Context, tx *db.Tx) (*job.Job, error) { return u.queue.Enqueue(ctx, tx, c.spec()) }, nil
 		})
@@ -169,7 +170,7 @@ func (p *progress) drain(ctx context.Context, batch func(context.Context) (int64
 func before(ctx context.Context, d *db.DB, days int) (time.Time, error) {
 	var t time.Time
 	if err := d.Pool.QueryRow(ctx, "SELECT now() - $1::int * interval '24 hours'", days).Scan(&t); err != nil {
-		return t, db.Problem(fmt.Errorf("asking for the time: %w", err))
+		return t, db.Problem(fmt.Errorf("reading the time: %w", err))
 	}
 	return t.UTC(), nil
 }

@@ -234,7 +234,7 @@ func TestAudit(t *testing.T) {
 	}
 	i.set(`{"audit.retention_days": 30}`)
 	began := time.Now()
-	want(t, i.did("audit.prune"), "deleted 3 rows of the trail from before ")
+	want(t, i.did("audit.prune"), "deleted 3 rows of the audit log from before ")
 	asked := rows.before[0].Add(30 * 24 * time.Hour)
 	if asked.Before(began.Add(-time.Second)) || asked.After(time.Now().Add(time.Second)) {
 		t.Errorf("rows older than %s went", time.Since(rows.before[0]))
@@ -247,7 +247,7 @@ func TestAudit(t *testing.T) {
 	}
 	i.set(`{"audit.retention_days": 0, "audit.address_days": 7}`)
 	began = time.Now()
-	want(t, i.did("audit.prune"), "took the addresses out of 3 rows of the trail from before ")
+	want(t, i.did("audit.prune"), "removed the addresses from 3 rows of the audit log from before ")
 	asked = rows.blanked[0].Add(7 * 24 * time.Hour)
 	if asked.Before(began.Add(-time.Second)) || asked.After(time.Now().Add(time.Second)) {
 		t.Errorf("addresses were taken out of rows older than %s", time.Since(rows.blanked[0]))
@@ -272,7 +272,7 @@ func TestMetrics(t *testing.T) {
 		FROM generate_series($1::timestamptz, now(), interval '7 minutes') at`, today.AddDate(0, 0, -4))
 	text := i.did("metrics.maintain")
 	want(t, text, "rolled up 5m to ", "rolled up 1h to ",
-		"dropped the samples of the partition that begins on "+today.AddDate(0, 0, -4).Format(time.DateOnly))
+		"dropped the samples of the partition that starts on "+today.AddDate(0, 0, -4).Format(time.DateOnly))
 	days, err := metric.Partitions(t.Context(), i.db, metric.Raw)
 	if err != nil || days[0].Before(today.AddDate(0, 0, -3)) {
 		t.Errorf("samples are kept from %v, %v", days, err)
@@ -414,7 +414,7 @@ func TestStopIsResumedElsewhere(t *testing.T) {
 	two.gate <- struct{}{}
 	close(two.gate)
 	other := start(t, url, maintenance.Config{Sessions: two})
-	want(t, other.ended(id, job.Succeeded), "goes on (run 2)")
+	want(t, other.ended(id, job.Succeeded), "continues (run 2)")
 	if rows := other.trail("sessions.prune"); rows != `system {"rows": 2} true` {
 		t.Errorf("the trail has %s", rows)
 	}

@@ -31,7 +31,7 @@ func (t trail) blank(ctx context.Context, p *progress) error {
 		return err
 	}
 	n, err := t.rows.Blank(ctx, before)
-	p.run.Note("took the addresses out of %s of the trail from before %s", plural(n, "row", "rows"), before.Format(time.RFC3339))
+	p.run.Note("removed the addresses from %s of the audit log from before %s", plural(n, "row", "rows"), before.Format(time.RFC3339))
 	return err
 }
 
@@ -41,7 +41,7 @@ func (t trail) delete(ctx context.Context, p *progress) error {
 		return err
 	}
 	if days == 0 {
-		p.run.Note("nothing to delete: %s is 0 and keeps the trail for ever", setting.AuditRetention.Name())
+		p.run.Note("nothing to delete: %s is 0, so the audit log is kept forever", setting.AuditRetention.Name())
 		return nil
 	}
 	before, err := before(ctx, t.db, days)
@@ -49,6 +49,6 @@ func (t trail) delete(ctx context.Context, p *progress) error {
 		return err
 	}
 	n, err := t.rows.Prune(ctx, before)
-	p.run.Note("deleted %s of the trail from before %s", plural(n, "row", "rows"), before.Format(time.RFC3339))
+	p.run.Note("deleted %s of the audit log from before %s", plural(n, "row", "rows"), before.Format(time.RFC3339))
 	return err
 }

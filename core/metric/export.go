@@ -95,7 +95,7 @@ func Export(ctx context.Context, d *db.DB, after Place, limit int) (found []Samp
 		FROM pg_stat_activity WHERE datname = current_database() AND backend_xid IS NOT NULL AND pid <> pg_backend_pid()), now())))`,
 		time.Duration(interval)*time.Second+settled, slowest).Scan(&horizon)
 	if err != nil {
-		return nil, after, false, db.Problem(fmt.Errorf("looking for polls that are under way: %w", err))
+		return nil, after, false, db.Problem(fmt.Errorf("reading running polls: %w", err))
 	}
 	if !after.At.Before(horizon) {
 		return nil, after, false, nil

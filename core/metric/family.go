@@ -12,15 +12,15 @@ type family struct {
 
 // measured are the families with samples, of guests, nodes, hosts and storages.
 var measured = []family{
-	{"cpu_usage_ratio", "ratio", "Used part of the processors, 1 for all of them.", "cpu", false},
-	{"memory_used_bytes", "bytes", "Memory that is used.", "memory", false},
-	{"memory_size_bytes", "bytes", "Memory that there is.", "memory_total", false},
-	{"disk_used_bytes", "bytes", "Disk space that is used.", "disk", false},
-	{"disk_size_bytes", "bytes", "Disk space that there is.", "disk_total", false},
-	{"network_receive_bytes", "bytes", "What was received.", "net_in", true},
-	{"network_transmit_bytes", "bytes", "What was sent.", "net_out", true},
-	{"disk_read_bytes", "bytes", "What was read from disks.", "disk_read", true},
-	{"disk_written_bytes", "bytes", "What was written to disks.", "disk_write", true},
+	{"cpu_usage_ratio", "ratio", "CPU usage as a fraction of all processors, 0 to 1.", "cpu", false},
+	{"memory_used_bytes", "bytes", "Used memory.", "memory", false},
+	{"memory_size_bytes", "bytes", "Total memory.", "memory_total", false},
+	{"disk_used_bytes", "bytes", "Used disk space.", "disk", false},
+	{"disk_size_bytes", "bytes", "Total disk space.", "disk_total", false},
+	{"network_receive_bytes", "bytes", "Received data.", "net_in", true},
+	{"network_transmit_bytes", "bytes", "Sent data.", "net_out", true},
+	{"disk_read_bytes", "bytes", "Data read from disks.", "disk_read", true},
+	{"disk_written_bytes", "bytes", "Data written to disks.", "disk_write", true},
 }
 
 // prefix returns the beginning of the names of a table's families.

@@ -54,7 +54,7 @@ func DaysUntilFullAt(ctx context.Context, q querier, ids []int64, now time.Time)
 	}
 	rows, err := q.Query(ctx, growthLines, ids, now.Add(-growthWindow), growthPoints, growthSpan.Seconds(), growthFit)
 	if err != nil {
-		return nil, db.Problem(fmt.Errorf("reading how storages grow: %w", err))
+		return nil, db.Problem(fmt.Errorf("reading the growth of storages: %w", err))
 	}
 	var id, used, total int64
 	var slope float64
@@ -66,7 +66,7 @@ func DaysUntilFullAt(ctx context.Context, q querier, ids []int64, now time.Time)
 		return nil
 	})
 	if err != nil {
-		return nil, db.Problem(fmt.Errorf("reading how storages grow: %w", err))
+		return nil, db.Problem(fmt.Errorf("reading the growth of storages: %w", err))
 	}
 	return full, nil
 }

@@ -26,7 +26,7 @@ func Maintain(ctx context.Context, d *db.DB, log hclog.Logger, monitor *heartbea
 		}
 		next := time.Hour
 		if err := Ensure(ctx, d, time.Now()); err != nil && ctx.Err() == nil {
-			log.Error("making the partitions of samples failed", "error", err)
+			log.Error("could not create the partitions of samples", "error", err)
 			next = time.Minute
 		}
 		monitor.Beat(next)

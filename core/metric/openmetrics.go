@@ -23,10 +23,10 @@ var guestFamilies = []struct {
 	family
 	value, where string
 }{
-	{family{name: "running", help: "Whether the guest runs: 1 or 0."}, "CASE g.status WHEN 'running' THEN 1 ELSE 0 END",
+	{family{name: "running", help: "Whether the guest is running: 1 or 0."}, "CASE g.status WHEN 'running' THEN 1 ELSE 0 END",
 		"g.status <> 'unknown'"},
-	{family{name: "cpus", help: "Processors that the guest has."}, "g.cpus", "g.cpus IS NOT NULL"},
-	{family{name: "uptime_seconds", unit: "seconds", help: "For how long the guest has run."}, "g.uptime",
+	{family{name: "cpus", help: "Number of processors of the guest."}, "g.cpus", "g.cpus IS NOT NULL"},
+	{family{name: "uptime_seconds", unit: "seconds", help: "How long the guest has been running."}, "g.uptime",
 		"g.uptime IS NOT NULL AND g.status = 'running'"},
 }
 

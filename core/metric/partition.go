@@ -103,7 +103,7 @@ func (s series) ensure(ctx context.Context, d *db.DB, first, last time.Time) err
 			statement := fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s PARTITION OF %s FOR VALUES FROM ('%s') TO ('%s')",
 				s.partition(start), s.table, start.Format(time.RFC3339), s.next(start).Format(time.RFC3339))
 			if _, err := tx.Exec(ctx, statement); err != nil {
-				return fmt.Errorf("making the partition %s: %w", s.partition(start), err)
+				return fmt.Errorf("creating the partition %s: %w", s.partition(start), err)
 			}
 		}
 		return nil
@@ -112,7 +112,7 @@ func (s series) ensure(ctx context.Context, d *db.DB, first, last time.Time) err
 
 // ErrInUse reports that a partition could not be dropped because somebody was
 // reading it. A later attempt will succeed.
-var ErrInUse = errors.New("the partition is being read")
+var ErrInUse = errors.New("the partition is in use")
 
 // Drop drops the partitions of a resolution that ended before the given time,
 // the oldest first. It returns the beginnings of the dropped ones, also with an

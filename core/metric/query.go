@@ -134,9 +134,9 @@ func (s *Store) plan(ctx context.Context, q Query, now time.Time) (*plan, error)
 	}
 	switch {
 	case series > MaxSeries:
-		fault("target", "%d series are asked for: at most %d come at once", series, MaxSeries)
+		fault("target", "%d series are requested, but at most %d are allowed", series, MaxSeries)
 	case series == 0 && len(faults) == 0 && len(p.targets) > 0:
-		fault("metric", "none of the targets has any of these: a storage has disk and disk_total")
+		fault("metric", "no target has any of these metrics: a storage has disk and disk_total")
 	}
 	if p.to.IsZero() {
 		p.to = now
@@ -153,7 +153,7 @@ func (s *Store) plan(ctx context.Context, q Query, now time.Time) (*plan, error)
 	case span > reach[OneHour]:
 		fault("from", "must be at most %d days before to", days(reach[OneHour]))
 	case p.resolution != "" && span > reach[p.resolution]:
-		fault("resolution", "%s is for %d days at most", p.resolution, days(reach[p.resolution]))
+		fault("resolution", "%s is limited to %d days", p.resolution, days(reach[p.resolution]))
 	}
 	if len(faults) > 0 {
 		return nil, problem.Invalid(faults...)
@@ -162,7 +162,7 @@ func (s *Store) plan(ctx context.Context, q Query, now time.Time) (*plan, error)
 		return nil, err
 	}
 	if rows := int64(len(p.targets)) * int64(span/p.base+1); rows > maxRows || int64(series)*int64(p.points) > maxCells {
-		return nil, problem.InvalidField("this is too much at once: ask for fewer targets, a shorter span or a coarser resolution",
+		return nil, problem.InvalidField("the request is too large: request fewer targets, a shorter period or a coarser resolution",
 			"value_error", "query", "target")
 	}
 	return p, nil

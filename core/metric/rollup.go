@@ -120,7 +120,7 @@ func (r roller) oldest(ctx context.Context) (time.Time, error) {
 	for _, day := range days {
 		var some bool
 		if err := r.d.Pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM "+kept[Raw].partition(day)+")").Scan(&some); err != nil {
-			return time.Time{}, db.Problem(fmt.Errorf("looking for the oldest samples: %w", err))
+			return time.Time{}, db.Problem(fmt.Errorf("finding the oldest samples: %w", err))
 		}
 		if some {
 			return day, nil
@@ -173,11 +173,11 @@ func (r roller) advance(ctx context.Context, resolution Resolution, overlap time
 func (r roller) late(ctx context.Context) error {
 	rows, err := r.d.Pool.Query(ctx, "SELECT DISTINCT hour FROM metric_late ORDER BY hour")
 	if err != nil {
-		return db.Problem(fmt.Errorf("looking for late samples: %w", err))
+		return db.Problem(fmt.Errorf("finding late samples: %w", err))
 	}
 	hours, err := pgx.CollectRows(rows, pgx.RowTo[time.Time])
 	if err != nil {
-		return db.Problem(fmt.Errorf("looking for late samples: %w", err))
+		return db.Problem(fmt.Errorf("finding late samples: %w", err))
 	}
 	for _, hour := range hours {
 		if err := r.redo(ctx, hour.UTC()); err != nil {
@@ -226,11 +226,11 @@ func (r roller) redo(ctx context.Context, hour time.Time) error {
 func (r roller) notes(ctx context.Context, hour time.Time) ([]int64, error) {
 	rows, err := r.d.Pool.Query(ctx, "SELECT id FROM metric_late WHERE hour = $1", hour)
 	if err != nil {
-		return nil, db.Problem(fmt.Errorf("looking for late samples: %w", err))
+		return nil, db.Problem(fmt.Errorf("finding late samples: %w", err))
 	}
 	notes, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 	if err != nil {
-		return nil, db.Problem(fmt.Errorf("looking for late samples: %w", err))
+		return nil, db.Problem(fmt.Errorf("finding late samples: %w", err))
 	}
 	return notes, nil
 }

@@ -116,7 +116,7 @@ func find(ctx context.Context, d *db.DB, targets []Target, visible identity.Visi
 		}
 		rows, err := d.Pool.Query(ctx, finders[kind], ids, storages, nodes, visible.All, visible.Teams)
 		if err != nil {
-			return nil, db.Problem(fmt.Errorf("looking for the targets: %w", err))
+			return nil, db.Problem(fmt.Errorf("reading the targets: %w", err))
 		}
 		var i int64
 		var name string
@@ -131,7 +131,7 @@ func find(ctx context.Context, d *db.DB, targets []Target, visible identity.Visi
 			n := at[kind][i-1]
 			if seen[n] && !one {
 				rows.Close()
-				return nil, problem.InvalidField("several nodes have a storage of this name, each for itself: say which is meant, as in "+
+				return nil, problem.InvalidField("several nodes have their own storage with this name: specify the node, as in "+
 					targets[n].String()+"/NODE", "value_error", "query", "target")
 			}
 			seen[n], all[n].name, all[n].shared = true, name, one
@@ -140,11 +140,11 @@ func find(ctx context.Context, d *db.DB, targets []Target, visible identity.Visi
 			}
 		}
 		if err := rows.Err(); err != nil {
-			return nil, db.Problem(fmt.Errorf("looking for the targets: %w", err))
+			return nil, db.Problem(fmt.Errorf("reading the targets: %w", err))
 		}
 		for _, n := range at[kind] {
 			if !seen[n] {
-				return nil, problem.New(problem.CodeNotFound, "there is no such target %s", targets[n])
+				return nil, problem.New(problem.CodeNotFound, "the target %s was not found", targets[n])
 			}
 		}
 	}

@@ -73,7 +73,7 @@ func timeless(diff string) string {
 func (s *Store) Apply(ctx context.Context, hostID int64, node string, confirm *string, undoAfter *time.Duration) (guest.Started, error) {
 	if d := undoAfter; d != nil && *d != 0 && (*d < MinUndoAfter || *d > MaxUndoAfter) {
 		return guest.Started{}, problem.Invalid(problem.Fault{Loc: []any{"body", "undo_after_s"}, Type: "value_error",
-			Msg: fmt.Sprintf("it is 0 for none, or %d to %d", int(MinUndoAfter.Seconds()), int(MaxUndoAfter.Seconds()))})
+			Msg: fmt.Sprintf("must be 0 for none, or %d to %d", int(MinUndoAfter.Seconds()), int(MaxUndoAfter.Seconds()))})
 	}
 	p, err := s.find(ctx, hostID, node)
 	if err != nil {
@@ -88,7 +88,7 @@ func (s *Store) Apply(ctx context.Context, hostID int64, node string, confirm *s
 		return guest.Started{}, err
 	}
 	if n.Diff == "" {
-		err := draft.Refuse(problem.New(problem.CodeInvalidState, "nothing is staged on the node %s", node))
+		err := draft.Refuse(problem.New(problem.CodeInvalidState, "the node %s has no staged changes", node))
 		if err != nil {
 			return guest.Started{}, err
 		}
@@ -102,9 +102,9 @@ func (s *Store) Apply(ctx context.Context, hostID int64, node string, confirm *s
 		return guest.Started{}, err
 	}
 	c := plan.Confirmation{Code: problem.CodeConfirmRequired, Phrase: node, Given: confirm != nil && *confirm == node, IsSelf: v.asks(),
-		Why: fmt.Sprintf("the network of the node %s is changed; send its name as confirm to go on", node)}
+		Why: fmt.Sprintf("the network of the node %s is changed; to proceed, send the node's name as confirm", node)}
 	if v.asks() {
-		c.Code, c.Why = problem.CodeSelfTarget, pathText(node, v)+" Send the node's name as confirm to go on"
+		c.Code, c.Why = problem.CodeSelfTarget, pathText(node, v)+" To proceed, send the node's name as confirm"
 	}
 	if err := draft.Decide(ctx, c, func(ctx context.Context, pl *plan.Plan) error {
 		tellUndo(&p, v, after, why, pl)
@@ -141,12 +141,14 @@ func (s *Store) Apply(ctx context.Context, hostID int64, node string, confirm *s
 func pathText(node string, v *verdict) string {
 	switch {
 	case v.touched:
-		return fmt.Sprintf("The path by which this service reaches the node %s is touched, and may be cut: %s.", node, strings.Join(v.why, "; "))
+		return fmt.Sprintf("The change affects the path by which this service reaches the node %s and may cut it: %s.",
+			node, strings.Join(v.why, "; "))
 	case v.unclear:
-		return fmt.Sprintf("Whether the path by which this service reaches the node %s is touched cannot be told: %s.", node,
+		return fmt.Sprintf("Hostler cannot determine whether the change affects the path by which this service reaches the node %s: %s.",
+			node,
 			strings.Join(v.why, "; "))
 	}
-	return fmt.Sprintf("The path by which this service reaches the node %s is not touched.", node)
+	return fmt.Sprintf("The change does not affect the path by which this service reaches the node %s.", node)
 }
 
 // tell writes the effects of an apply into the plan.
@@ -198,9 +200,9 @@ func (s *Store) tell(ctx context.Context, p *host.Place, n hypervisor.NodeNetwor
 		}
 	}
 	if touched && all.unknown > 0 {
-		pl.Warn("Of %d guests of the node it is not known yet which bridges they are on.", all.unknown)
+		pl.Warn("For %d guests of the node, the bridges that they use are not known yet.", all.unknown)
 	}
-	pl.Add(plan.KindHost, "", "What is staged:\n%s", host.CleanTo(timeless(n.Diff), maxTexts))
+	pl.Add(plan.KindHost, "", "Staged changes:\n%s", host.CleanTo(timeless(n.Diff), maxTexts))
 	return nil
 }
 
@@ -216,9 +218,9 @@ func disturbed(n hypervisor.NodeNetwork, bridge hypervisor.Interface) string {
 		switch {
 		case name == bridge.Name || was == nil:
 		case is == nil:
-			return "of which " + name + " below is removed"
+			return "whose interface " + name + " is removed"
 		case !passes(addressless(*was), addressless(*is)):
-			return "of which " + name + " below is changed"
+			return "whose interface " + name + " is changed"
 		}
 	}
 	return ""

@@ -39,10 +39,9 @@ var (
 		hypervisor.InterfaceVLAN:   regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_]{1,14}|[A-Za-z][A-Za-z0-9_]{1,12}\.[1-9][0-9]{0,3})$`),
 	}
 	nameRules = map[string]string{
-		hypervisor.InterfaceBridge: "a bridge's name has 2 to 10 letters, digits and _, with a letter first, such as vmbr1",
-		hypervisor.InterfaceBond:   "a bond is called bond and a number, such as bond0",
-		hypervisor.InterfaceVLAN: "a VLAN is called as its device with a dot and the tag, such as eno1.20, or has 2 to 15 letters, " +
-			"digits and _",
+		hypervisor.InterfaceBridge: "a bridge's name must have 2 to 10 letters, digits and _, and start with a letter, such as vmbr1",
+		hypervisor.InterfaceBond:   "a bond's name must be bond and a number, such as bond0",
+		hypervisor.InterfaceVLAN:   "a VLAN's name must be device, dot and tag, such as eno1.20, or 2 to 15 letters, digits and _",
 	}
 )
 
@@ -75,7 +74,7 @@ func checkName(name, kind string) []problem.Fault {
 	_, tag, dotted := strings.Cut(name, ".")
 	n, err := strconv.Atoi(tag)
 	if len(name) > maxName || !rule.MatchString(name) || dotted && (err != nil || n > maxVLAN) {
-		return []problem.Fault{{Loc: []any{"body", "iface"}, Msg: nameRules[kind] + "; it has 15 characters at most", Type: "value_error"}}
+		return []problem.Fault{{Loc: []any{"body", "iface"}, Msg: nameRules[kind] + "; at most 15 characters", Type: "value_error"}}
 	}
 	return nil
 }
@@ -89,7 +88,7 @@ func intend(all []hypervisor.Interface, was hypervisor.Interface, config Config)
 	for _, key := range slices.Sorted(maps.Keys(config)) {
 		if !slices.Contains(known, key) {
 			o.faults = append(o.faults, problem.Fault{Loc: []any{"body", "config", cut(key)}, Type: "extra_forbidden",
-				Msg: "an interface of this type has no such setting; these are known: " + strings.Join(known, ", ")})
+				Msg: "an interface of this type does not have this setting; available settings: " + strings.Join(known, ", ")})
 			continue
 		}
 		o.set(key, bytes.TrimSpace(config[key]))
@@ -107,8 +106,8 @@ func (o *order) fix(config Config) {
 		dynamic *bool
 	}{{"cidr", &o.want.Dynamic}, {"cidr6", &o.want.Dynamic6}} {
 		if _, given := config[family.key]; *family.dynamic && !given {
-			o.fault(family.key, "%s gets this address from the network now, which ends with any change of it here; send the address that it "+
-				"shall have instead, or null for none", o.want.Name)
+			o.fault(family.key, "%s currently gets this address from the network, and any change here ends that; send the address to "+
+				"use instead, or null for none", o.want.Name)
 		}
 		*family.dynamic = false
 	}
@@ -134,19 +133,19 @@ func (o *order) set(key string, raw json.RawMessage) {
 	case text[key] != nil:
 		*text[key] = ""
 		if !null && json.Unmarshal(raw, text[key]) != nil {
-			o.fault(key, "it is a text")
+			o.fault(key, "must be a string")
 		}
 		o.checkText(key, *text[key])
 	case flags[key] != nil:
 		*flags[key] = false
 		if !null && json.Unmarshal(raw, flags[key]) != nil {
-			o.fault(key, "it is true or false")
+			o.fault(key, "must be true or false")
 		}
 	case numbers[key] != nil:
 		*numbers[key] = nil
 		if !null && json.Unmarshal(raw, numbers[key]) != nil {
 			*numbers[key] = nil // it may be half read
-			o.fault(key, "it is a whole number")
+			o.fault(key, "must be a whole number")
 		}
 	case key == "ports":
 		w.Ports = nil
@@ -159,7 +158,7 @@ func (o *order) set(key string, raw json.RawMessage) {
 		case json.Unmarshal(raw, &one) == nil:
 			w.Ports = strings.FieldsFunc(one, func(r rune) bool { return r == ' ' || r == ',' })
 		default:
-			o.fault(key, "it is a list of names of interfaces")
+			o.fault(key, "must be a list of interface names")
 		}
 	}
 }
@@ -175,7 +174,7 @@ func (o *order) checkText(key, text string) {
 	if utf8.RuneCountInString(text) > limit || strings.ContainsFunc(text, func(r rune) bool {
 		return unicode.IsControl(r) && !(key == "comment" && r == '\n') || r == utf8.RuneError
 	}) {
-		o.fault(key, "it has %d characters at most, and none that controls something", limit)
+		o.fault(key, "must have at most %d characters, without control characters", limit)
 	}
 }
 
@@ -186,7 +185,7 @@ func (o *order) check(config Config) {
 	o.checkAddress(config, "cidr", "gateway", w.CIDR, w.Gateway, false)
 	o.checkAddress(config, "cidr6", "gateway6", w.CIDR6, w.Gateway6, true)
 	if w.MTU != nil && (*w.MTU < minMTU || *w.MTU > maxMTU) {
-		o.fault("mtu", "it is %d to %d", minMTU, maxMTU)
+		o.fault("mtu", "must be %d to %d", minMTU, maxMTU)
 	}
 	switch w.Type {
 	case hypervisor.InterfaceBridge:
@@ -197,10 +196,10 @@ func (o *order) check(config Config) {
 			}
 		}
 		if w.VLANs != "" && !w.VLANAware {
-			o.fault("vlans", "only a bridge with vlan_aware has it")
+			o.fault("vlans", "requires a bridge with vlan_aware")
 		}
 		if !tagsFit(w.VLANs) {
-			o.fault("vlans", "it is tags of 2 to 4094 and ranges of them, such as 2-4094 or 10,20-29")
+			o.fault("vlans", "must be tags from 2 to 4094 and ranges of them, such as 2-4094 or 10,20-29")
 		}
 	case hypervisor.InterfaceBond:
 		o.checkPorts(config, hypervisor.InterfaceNIC)
@@ -217,19 +216,19 @@ func (o *order) checkBond() {
 		w.BondMode = "active-backup"
 	}
 	if len(w.Ports) == 0 {
-		o.fault("ports", "a bond needs interfaces below it")
+		o.fault("ports", "a bond needs at least one port")
 	}
 	if !slices.Contains(bondModes, w.BondMode) {
-		o.fault("bond_mode", "it is one of %s", strings.Join(bondModes, ", "))
+		o.fault("bond_mode", "must be one of %s", strings.Join(bondModes, ", "))
 	}
 	if primary := byAnyName(o.all, w.BondPrimary); primary != nil {
 		w.BondPrimary = primary.Name
 	}
 	if w.BondPrimary != "" && (w.BondMode != "active-backup" || !slices.Contains(w.Ports, w.BondPrimary)) {
-		o.fault("bond_primary", "it is one of the ports, in the mode active-backup only")
+		o.fault("bond_primary", "must be one of the ports, and requires the mode active-backup")
 	}
 	if w.BondHash != "" && (!slices.Contains(bondHash, w.BondHash) || w.BondMode != "balance-xor" && w.BondMode != "802.3ad") {
-		o.fault("bond_hash", "it is one of %s, in the modes balance-xor and 802.3ad only", strings.Join(bondHash, ", "))
+		o.fault("bond_hash", "must be one of %s, and requires the mode balance-xor or 802.3ad", strings.Join(bondHash, ", "))
 	}
 }
 
@@ -240,27 +239,27 @@ func (o *order) checkVLAN() {
 	if device, tag, dotted := strings.Cut(w.Name, "."); dotted {
 		n, _ := strconv.ParseInt(tag, 10, 64) // the name was checked
 		if w.Device != "" && w.Device != device {
-			o.fault("device", "the name says that it is %s", device)
+			o.fault("device", "the name requires the value %s", device)
 		}
 		if w.VLAN != nil && *w.VLAN != n {
-			o.fault("vlan", "the name says that it is %s", tag)
+			o.fault("vlan", "the name requires the value %s", tag)
 		}
 		w.Device, w.VLAN = device, &n
 	}
 	if w.VLAN == nil || *w.VLAN < minVLAN || *w.VLAN > maxVLAN {
-		o.fault("vlan", "a VLAN needs a tag of %d to %d", minVLAN, maxVLAN)
+		o.fault("vlan", "a VLAN needs a tag from %d to %d", minVLAN, maxVLAN)
 	}
 	under := byAnyName(o.all, w.Device)
 	switch {
 	case under == nil:
-		o.fault("device", "the node has no interface of this name")
+		o.fault("device", "the node does not have this interface")
 	case !slices.Contains([]string{hypervisor.InterfaceNIC, hypervisor.InterfaceBridge, hypervisor.InterfaceBond, hypervisor.InterfaceVLAN},
 		under.Type):
-		o.fault("device", "a VLAN is on a NIC, a bridge, a bond or another VLAN")
+		o.fault("device", "a VLAN must be on a NIC, a bridge, a bond or another VLAN")
 	}
 	for _, other := range o.all {
 		if other.Type == hypervisor.InterfaceVLAN && other.Device == w.Device && other.VLAN != nil && w.VLAN != nil && *other.VLAN == *w.VLAN {
-			o.fault("vlan", "%s has this tag of the same device", other.Name)
+			o.fault("vlan", "%s already has this tag on the same device", other.Name)
 		}
 	}
 }
@@ -271,7 +270,7 @@ func (o *order) checkVLAN() {
 func (o *order) checkPorts(config Config, types ...string) {
 	seen := map[string]bool{}
 	if len(o.want.Ports) > maxPorts {
-		o.fault("ports", "there are %d at most", maxPorts)
+		o.fault("ports", "must have at most %d entries", maxPorts)
 		return
 	}
 	_, given := config["ports"]
@@ -282,19 +281,19 @@ func (o *order) checkPorts(config Config, types ...string) {
 		}
 		switch {
 		case port == nil:
-			o.fault("ports", "the node has no interface that is named as port %d of them", n+1)
+			o.fault("ports", "the node does not have the interface listed as port %d", n+1)
 			continue
 		case seen[port.Name]:
-			o.fault("ports", "%s is there twice", port.Name)
+			o.fault("ports", "%s is listed twice", port.Name)
 		case !slices.Contains(types, port.Type):
-			o.fault("ports", "%s is of the type %s, which cannot be below one of the type %s", port.Name, port.Type, o.want.Type)
+			o.fault("ports", "%s has the type %s and cannot be a port of an interface of the type %s", port.Name, port.Type, o.want.Type)
 		case given && (port.CIDR != "" || port.CIDR6 != "" || port.Dynamic || port.Dynamic6):
-			o.fault("ports", "%s has an address of its own, which what is below another interface cannot have", port.Name)
+			o.fault("ports", "%s has an address, so it cannot be a port of another interface", port.Name)
 		}
 		seen[port.Name] = true
 		for _, other := range o.all {
 			if slices.ContainsFunc(other.Ports, func(p string) bool { return p == port.Name || slices.Contains(port.AltNames, p) }) {
-				o.fault("ports", "%s is a port of %s", port.Name, other.Name)
+				o.fault("ports", "%s is already a port of %s", port.Name, other.Name)
 			}
 		}
 	}
@@ -312,15 +311,16 @@ func (o *order) checkAddress(config Config, cidrKey, gatewayKey, cidr, gateway s
 		p, err := netip.ParsePrefix(cidr)
 		switch {
 		case err != nil || p.Addr().Is6() != six || p.Addr().Is4In6():
-			o.fault(cidrKey, "it is an address with its prefix, such as %s", map[bool]string{false: "192.0.2.10/24", true: "fd00::10/64"}[six])
+			o.fault(cidrKey, "must be an address with a prefix length, such as %s",
+				map[bool]string{false: "192.0.2.10/24", true: "fd00::10/64"}[six])
 			return
 		case p.Bits() == 0 || !hostAddress(p):
-			o.fault(cidrKey, "no machine can have this address")
+			o.fault(cidrKey, "this address cannot be assigned to a machine")
 			return
 		}
 		for _, other := range o.all {
 			if taken := carrierOf([]hypervisor.Interface{other}, p.Addr()); taken != nil {
-				o.fault(cidrKey, "%s has this address", other.Name)
+				o.fault(cidrKey, "%s already has this address", other.Name)
 			}
 		}
 		prefix = p
@@ -331,17 +331,17 @@ func (o *order) checkAddress(config Config, cidrKey, gatewayKey, cidr, gateway s
 	g, err := netip.ParseAddr(gateway)
 	switch {
 	case err != nil || g.Is6() != six || g.Zone() != "" || g.IsUnspecified() || g.IsLoopback() || g.IsMulticast():
-		o.fault(gatewayKey, "it is the address of a gateway")
+		o.fault(gatewayKey, "must be the address of a gateway")
 	case !prefix.IsValid():
-		o.fault(gatewayKey, "an interface without %s has no gateway", cidrKey)
+		o.fault(gatewayKey, "a gateway requires %s", cidrKey)
 	case g == prefix.Addr():
-		o.fault(gatewayKey, "it is the interface's own address")
+		o.fault(gatewayKey, "must differ from the interface's own address")
 	case !prefix.Contains(g) && !(six && g.IsLinkLocalUnicast()):
-		o.fault(gatewayKey, "it is not in the network %s", prefix.Masked())
+		o.fault(gatewayKey, "must be in the network %s", prefix.Masked())
 	}
 	for _, other := range o.all {
 		if have := gatewayOf(other, six); have != "" {
-			o.fault(gatewayKey, "%s has the gateway %s, and a node has one of a family", other.Name, have)
+			o.fault(gatewayKey, "%s already has the gateway %s, and a node has only one per address family", other.Name, have)
 		}
 	}
 }

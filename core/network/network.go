@@ -197,7 +197,8 @@ func (s *Store) List(ctx context.Context, hostID int64, visible identity.Visible
 				defer func() { <-slots }()
 				found[i], failed[i] = s.listed(inTime, &places[i])
 			case <-inTime.Done():
-				failed[i] = problem.New(problem.CodeTimeout, "too many nodes were silent: it was not asked in time")
+				failed[i] = problem.New(problem.CodeTimeout, "the node was not queried in time, because too many other nodes did not "+
+					"answer")
 			}
 		})
 	}
@@ -291,7 +292,7 @@ func (s *Store) listed(ctx context.Context, p *host.Place) (*Node, error) {
 // because the node's name is not known then.
 func (s *Store) node(ctx context.Context, p *host.Place) (*Node, error) {
 	if p.Node == "" {
-		return nil, problem.New(problem.CodeInvalidState, "nothing is known of the host's nodes yet")
+		return nil, problem.New(problem.CodeInvalidState, "the host's nodes have not been read yet")
 	}
 	n, err := s.read(ctx, p)
 	if err != nil {
@@ -393,7 +394,7 @@ func (s *Store) stagedBy(ctx context.Context, p *host.Place, n hypervisor.NodeNe
 	rows, err := s.DB.Pool.Query(ctx, `SELECT interface, action, email, at FROM network_staged WHERE cluster_id = $1 AND node = $2
 		ORDER BY at, interface`, p.ClusterID, p.Node)
 	if err != nil {
-		return nil, db.Problem(fmt.Errorf("reading who has staged changes: %w", err))
+		return nil, db.Problem(fmt.Errorf("reading the authors of staged changes: %w", err))
 	}
 	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (b StagedBy, err error) {
 		err = row.Scan(&b.Interface, &b.Action, &b.User, &b.At)
@@ -401,7 +402,7 @@ func (s *Store) stagedBy(ctx context.Context, p *host.Place, n hypervisor.NodeNe
 		return b, err
 	})
 	if err != nil {
-		return nil, db.Problem(fmt.Errorf("reading who has staged changes: %w", err))
+		return nil, db.Problem(fmt.Errorf("reading the authors of staged changes: %w", err))
 	}
 	if !n.Unclear {
 		still := changed(n)

@@ -44,10 +44,10 @@ func ownPath(n hypervisor.NodeNetwork, dialled []netip.Addr, own []string) *verd
 		return v
 	}
 	if n.Unclear {
-		v.doubt("not all that is staged could be told apart from what is in force")
+		v.doubt("the staged changes could not be fully told apart from the active configuration")
 	}
 	if len(dialled) == 0 {
-		v.doubt("it is not known at which address the service reaches the node")
+		v.doubt("the address at which the service reaches the node is unknown")
 	}
 	roots := map[string]bool{}
 	for _, name := range own {
@@ -57,7 +57,7 @@ func ownPath(n hypervisor.NodeNetwork, dialled []netip.Addr, own []string) *verd
 		address = address.Unmap().WithZone("")
 		carrier := carrierOf(n.Current, address)
 		if carrier == nil {
-			v.doubt("the address %s, at which the service reaches the node, is on none of its interfaces", address)
+			v.doubt("no interface has the address %s, at which the service reaches the node", address)
 			continue
 		}
 		roots[carrier.Name] = true
@@ -80,7 +80,7 @@ func ownPath(n hypervisor.NodeNetwork, dialled []netip.Addr, own []string) *verd
 		case is == nil:
 			v.touch("%s is removed", name)
 		case was == nil:
-			v.touch("%s is configured anew", name)
+			v.touch("%s gets a new configuration", name)
 		case !passes(*was, *is):
 			v.touch("%s is changed", name)
 		}
@@ -167,7 +167,7 @@ func (v *verdict) claimed(n hypervisor.NodeNetwork, carrier hypervisor.Interface
 			}
 			gateway, err := netip.ParseAddr(gatewayOf(carrier, address.Is6()))
 			if p.Contains(address) || err == nil && p.Contains(gateway) {
-				v.touch("%s comes into the network of the address %s, at which the service reaches the node", i.Name, address)
+				v.touch("%s gets an address in the network of %s, at which the service reaches the node", i.Name, address)
 			}
 		}
 	}

@@ -99,7 +99,7 @@ func (s *Store) Create(ctx context.Context, r Request, kind string, config Confi
 		return Staged{}, problem.Invalid(o.faults...)
 	}
 	if byAnyName(n.Interfaces, r.Name) != nil {
-		return Staged{}, problem.New(problem.CodeConflict, "the node has an interface %s already, or one is staged", r.Name)
+		return Staged{}, problem.New(problem.CodeConflict, "the node already has an interface %s, or one is staged", r.Name)
 	}
 	done := Staged{HostID: r.HostID, Node: r.Node, Interface: r.Name, Action: "create"}
 	if err := idempotency.Keep(ctx, done); err != nil {
@@ -113,7 +113,7 @@ func (s *Store) Create(ctx context.Context, r Request, kind string, config Confi
 func (s *Store) CreatedAgain(ctx context.Context, made idempotency.Made) (Staged, error) {
 	var was Staged
 	if err := json.Unmarshal(made.Kept, &was); err != nil {
-		return Staged{}, fmt.Errorf("decoding what an answer is made of: %w", err)
+		return Staged{}, fmt.Errorf("decoding the job's parameters: %w", err)
 	}
 	if p, err := s.find(ctx, was.HostID, was.Node); err == nil {
 		was.Diff = s.diff(ctx, &p)
@@ -145,7 +145,7 @@ func (s *Store) Edit(ctx context.Context, r Request, config Config) (Staged, err
 	}
 	was := named(n.Interfaces, r.Name)
 	if was == nil {
-		return Staged{}, problem.New(problem.CodeNotFound, "the node has no interface %.40q", r.Name)
+		return Staged{}, problem.New(problem.CodeNotFound, "the node does not have the interface %.40q", r.Name)
 	}
 	if was.Type == hypervisor.InterfaceOther {
 		return Staged{}, problem.New(problem.CodeUnsupported, "interfaces of this type cannot be edited here")
@@ -181,15 +181,15 @@ func (s *Store) Remove(ctx context.Context, r Request) (Staged, error) {
 	}
 	was := named(n.Interfaces, r.Name)
 	if was == nil {
-		return Staged{}, problem.New(problem.CodeNotFound, "the node has no interface %.40q", r.Name)
+		return Staged{}, problem.New(problem.CodeNotFound, "the node does not have the interface %.40q", r.Name)
 	}
 	if was.Type == hypervisor.InterfaceNIC || was.Type == hypervisor.InterfaceOther {
-		return Staged{}, problem.New(problem.CodeInvalidState, "%s is no interface that was made here; edit its settings", r.Name)
+		return Staged{}, problem.New(problem.CodeInvalidState, "%s was not created here and cannot be deleted; edit its settings", r.Name)
 	}
 	for _, other := range n.Interfaces {
 		isOurs := func(port string) bool { return port == r.Name || slices.Contains(was.AltNames, port) }
 		if other.Device == r.Name || slices.ContainsFunc(other.Ports, isOurs) {
-			return Staged{}, problem.New(problem.CodeInvalidState, "%s stands on it; change that first", other.Name)
+			return Staged{}, problem.New(problem.CodeInvalidState, "%s depends on it; change that first", other.Name)
 		}
 	}
 	if err := s.inUse(ctx, &p, n, *was, r.Confirm); err != nil {
@@ -238,16 +238,16 @@ func (s *Store) inUse(ctx context.Context, p *host.Place, n hypervisor.NodeNetwo
 		case name == i.Name:
 			texts = append(texts, guestNames(seen, more)+" are on the bridge "+name)
 		default:
-			texts = append(texts, guestNames(seen, more)+" are on the bridge "+name+", which stands on "+i.Name)
+			texts = append(texts, guestNames(seen, more)+" are on the bridge "+name+", which depends on "+i.Name)
 		}
 	}
 	if all.unknown > 0 {
-		texts = append(texts, fmt.Sprintf("of %d guests of the node it is not known yet which bridges they are on", all.unknown))
+		texts = append(texts, fmt.Sprintf("for %d guests of the node, the bridges that they use are not known yet", all.unknown))
 	}
 	if len(texts) == 0 {
 		return nil
 	}
-	return problem.New(problem.CodeBridgeInUse, "%s; send the name %s as confirm to stage it all the same", strings.Join(texts, "; "),
+	return problem.New(problem.CodeBridgeInUse, "%s; to stage the change anyway, send the name %s as confirm", strings.Join(texts, "; "),
 		i.Name).
 		With("confirm_phrase", i.Name).With("guests", append([]Attachment{}, guests...)).With("others", others).With("unknown", all.unknown)
 }
@@ -309,7 +309,7 @@ func (s *Store) stage(ctx context.Context, p *host.Place, before hypervisor.Node
 		return satisfies(named(now.Interfaces, done.Interface), o.want)
 	})
 	if done.Action == "create" && sdk.KindOf(err) == sdk.Conflict {
-		err = problem.New(problem.CodeConflict, "the node has an interface %s already, or one is staged", done.Interface).Because(err)
+		err = problem.New(problem.CodeConflict, "the node already has an interface %s, or one is staged", done.Interface).Because(err)
 	}
 	if err != nil {
 		return Staged{}, err
@@ -366,7 +366,7 @@ func (s *Store) note(ctx context.Context, p *host.Place, first bool, done Staged
 		return err
 	})
 	if err != nil {
-		return db.Problem(fmt.Errorf("noting who has staged a change: %w", err))
+		return db.Problem(fmt.Errorf("recording the author of a staged change: %w", err))
 	}
 	return nil
 }
@@ -376,7 +376,7 @@ func (s *Store) note(ctx context.Context, p *host.Place, first bool, done Staged
 func (s *Store) forget(ctx context.Context, p *host.Place) error {
 	_, err := s.DB.Pool.Exec(ctx, "DELETE FROM network_staged WHERE cluster_id = $1 AND node = $2", p.ClusterID, p.Node)
 	if err != nil {
-		return db.Problem(fmt.Errorf("forgetting who has staged changes: %w", err))
+		return db.Problem(fmt.Errorf("deleting the authors of staged changes: %w", err))
 	}
 	return nil
 }

@@ -63,10 +63,10 @@ type armed struct {
 func (s *Store) undoOf(ctx context.Context, p *host.Place, n hypervisor.NodeNetwork, after *time.Duration) (hostID int64, d time.Duration,
 	why string, err error) {
 	if after != nil && *after == 0 {
-		return 0, 0, "the request says so", nil
+		return 0, 0, "the request disables it", nil
 	}
 	if n.Undo == "" {
-		err = problem.New(problem.CodeUnsupported, "the driver of this host knows no way to put a network back on the machine")
+		err = problem.New(problem.CodeUnsupported, "the driver of this host cannot restore a network on the machine")
 	} else if hostID, err = host.HostOfNode(ctx, s.DB, p.HostID, p.Node); err == nil {
 		err = s.Hosts.RequireSSH(ctx, hostID)
 	}
@@ -86,10 +86,10 @@ func (s *Store) undoOf(ctx context.Context, p *host.Place, n hypervisor.NodeNetw
 func tellUndo(p *host.Place, v *verdict, after time.Duration, why string, pl *plan.Plan) {
 	switch {
 	case after > 0:
-		pl.Add(plan.KindHost, p.Node, "The machine of %s puts its present network back by itself %s after it was asked, unless this service "+
-			"reaches it before and finds that all is well.", p.Node, after)
+		pl.Add(plan.KindHost, p.Node, "The machine of %s restores its current network after %s, unless this service reaches it before "+
+			"then and finds that all is well.", p.Node, after)
 	case v.asks():
-		pl.Warn("Nothing puts the present network back when the node is cut off: %s.", strings.TrimSuffix(why, "."))
+		pl.Warn("Nothing restores the current network if the node is cut off: %s.", strings.TrimSuffix(why, "."))
 	}
 }
 
@@ -136,8 +136,8 @@ func (s *Store) arm(ctx context.Context, run *job.Run, params applyParams, scrip
 
 // notArmed returns the end of an apply that would be less safe than requested.
 func notArmed(err error) error {
-	return job.Fail("the machine could not be asked to put its network back if need be: %s. Nothing was applied; undo_after_s 0 applies "+
-		"without", strings.TrimSuffix(job.Explain(err), "."))
+	return job.Fail("could not start the rollback timer on the machine: %s. Nothing was applied; to apply without a rollback timer, "+
+		"set undo_after_s to 0", strings.TrimSuffix(job.Explain(err), "."))
 }
 
 // keeps waits until a machine has saved what it may have to restore.
@@ -148,7 +148,7 @@ func keeps(ctx context.Context, node hypervisor.NodeExecutor, run string) error 
 		case err != nil:
 			return err
 		case state.Final():
-			return sdk.Errorf(sdk.Refused, "it could not keep its present network: %s", host.Clean(string(out)))
+			return sdk.Errorf(sdk.Refused, "the machine could not store its current network: %s", host.Clean(string(out)))
 		case saidLine(out, "kept"):
 			return nil
 		}

@@ -20,7 +20,7 @@ func (s *Store) callOff(ctx context.Context, run *job.Run) {
 		return
 	}
 	if _, err := s.disarm(ctx, known.Undo); err != nil {
-		run.Note("the machine could not be called off (%s); it will find that there is nothing to put back", job.Explain(err))
+		run.Note("could not stop the rollback timer on the machine (%s); it will find nothing to restore", job.Explain(err))
 	}
 }
 
@@ -32,27 +32,28 @@ func (s *Store) resolve(ctx context.Context, run *job.Run, a *armed, staged bool
 		return verdict
 	}
 	if verdict != nil && !staged {
-		run.Note("the machine puts its old network back at %s; waiting for that", clock(a.Until))
+		run.Note("the machine restores its old network at %s; waiting for that", clock(a.Until))
 		return s.putBack(ctx, run, a, verdict)
 	}
 	for told := false; ; {
 		undone, err := s.disarm(ctx, a)
 		switch {
 		case err == nil && undone:
-			return job.Fail("the machine was not called off in time, and has put its old network back by itself; what was applied is not in force")
+			return job.Fail("the rollback timer was not stopped in time, and the machine restored its old network; the applied changes " +
+				"are not active")
 		case err == nil && verdict == nil:
-			run.Note("the machine was called off: the network stays as it is now")
+			run.Note("the rollback timer was stopped: the network stays as it is now")
 			return nil
 		case err == nil:
 			return verdict
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case time.Now().After(a.Until):
-			return s.putBack(ctx, run, a, job.Fail("the node answers, and its machine cannot be logged in to any more (%s)",
+			return s.putBack(ctx, run, a, job.Fail("the node answers, but logging in to its machine no longer works (%s)",
 				strings.TrimSuffix(job.Explain(err), ".")))
 		case !told:
 			told = true
-			run.Note("the machine could not be called off (%s); trying again until %s", job.Explain(err), clock(a.Until))
+			run.Note("could not stop the rollback timer on the machine (%s); trying again until %s", job.Explain(err), clock(a.Until))
 		}
 		if err := pause(ctx, min(lookPause, time.Until(a.Until))); err != nil {
 			return err
@@ -79,13 +80,13 @@ func (s *Store) putBack(ctx context.Context, run *job.Run, a *armed, verdict err
 	said := strings.TrimSuffix(job.Explain(verdict), ".")
 	switch {
 	case err != nil:
-		return job.Undetermined("%s. Whether the machine has put its old network back is not known (%s)", said,
+		return job.Undetermined("%s. It is unknown whether the machine restored its old network (%s)", said,
 			strings.TrimSuffix(job.Explain(err), "."))
 	case back && saidLine(out, "undone"):
-		return job.Fail("%s. The machine has put its old network back by itself", said)
+		return job.Fail("%s. The machine has restored its old network", said)
 	case back:
-		return job.Undetermined("%s. The machine was to put its old network back by itself, and that did not end well: see the transcript", said)
+		return job.Undetermined("%s. The machine failed to restore its old network: see the transcript", said)
 	}
-	return job.Undetermined("%s. The machine has not put its old network back: it was restarted, or somebody has ended what was to do it",
+	return job.Undetermined("%s. The machine has not restored its old network: it was restarted, or somebody stopped the rollback timer",
 		said)
 }

@@ -55,7 +55,7 @@ func (s *Store) apply(ctx context.Context, run *job.Run) error {
 		return err
 	}
 	if run.Begun(step) {
-		run.Note("the service was interrupted after it had asked, or was about to; looking what has come of it")
+		run.Note("the service was interrupted around the time of the request; checking its result")
 		return s.settle(ctx, run, &p, params)
 	}
 	if _, err := run.Do(ctx, s.step(run, &p, params)); err != nil {
@@ -84,28 +84,29 @@ func (s *Store) step(run *job.Run, p *host.Place, params applyParams) job.Step {
 				return time.Time{}, false, err
 			}
 			if timeless(n.Diff) != params.Diff {
-				return time.Time{}, false, job.Fail("what is staged is not what was confirmed any more; nothing was applied")
+				return time.Time{}, false, job.Fail("the staged changes are no longer what was confirmed; nothing was applied")
 			}
 			v, err := s.judgePath(ctx, p, n)
 			if err != nil {
 				return time.Time{}, false, err
 			}
 			if v.asks() && !params.Self {
-				return time.Time{}, false, job.Fail("%s That was not so when it was confirmed; nothing was applied", pathText(p.Node, v))
+				return time.Time{}, false, job.Fail("%s This was not the case when the request was confirmed; nothing was applied",
+					pathText(p.Node, v))
 			}
 			run.Note("%s", pathText(p.Node, v))
 			if err := s.remember(ctx, run, p); err != nil {
 				return time.Time{}, false, err
 			}
 			if n.Restore != "" {
-				noteRestore(run, "to get the present network back when the node is lost, type these lines at its console:", n.Restore)
+				noteRestore(run, "if the node is lost, type these lines at its console to get the current network back:", n.Restore)
 			}
 			if params.UndoHost != 0 {
 				a, err := s.arm(ctx, run, params, n.Undo)
 				if err != nil {
 					return time.Time{}, false, err
 				}
-				run.Note("the node's machine puts its present network back by itself at %s unless it is called off", clock(a.Until))
+				run.Note("the node's machine restores its current network at %s unless the rollback timer is stopped", clock(a.Until))
 			}
 			return time.Now(), false, nil
 		},
@@ -136,7 +137,7 @@ func (s *Store) step(run *job.Run, p *host.Place, params applyParams) job.Step {
 		Query: func() hypervisor.TaskQuery { return hypervisor.TaskQuery{Node: p.Node} },
 		Ours:  func(hypervisor.Task) bool { return false },
 		Absent: func(context.Context, time.Time, bool) error {
-			return job.Undetermined("it is not known whether the request was taken; nothing was sent again")
+			return job.Undetermined("it is unknown whether the request was accepted; nothing was sent again")
 		},
 	}
 }
@@ -198,16 +199,16 @@ func (s *Store) settle(ctx context.Context, run *job.Run, p *host.Place, params 
 		}
 		if err != nil && !told {
 			told = true
-			run.Note("the node does not answer (%s); waiting for it up to %s", job.Explain(err), limit.Round(time.Second))
+			run.Note("the node does not answer (%s); waiting up to %s", job.Explain(err), limit.Round(time.Second))
 		}
 		switch {
 		case err != nil && time.Since(silent) >= limit:
-			return job.Fail("the node does not answer since its network was applied (%s).%s%s", job.Explain(err), ending(result),
+			return job.Fail("the node has not answered since its network was applied (%s).%s%s", job.Explain(err), ending(result),
 				restoring(run, params))
 		case result == nil && known.Task != "" && err == nil && time.Since(begun) >= ends:
 			if n, err = s.look(ctx, p); err == nil { // it may have gone while its task was waited for
-				return s.resolve(ctx, run, known.Undo, timeless(n.Diff) == params.Diff, job.Undetermined("the node answers, and the task %s "+
-					"has not ended within %s. %s.%s", known.Task, ends, whereabouts(n, params), restoring(run, params)))
+				return s.resolve(ctx, run, known.Undo, timeless(n.Diff) == params.Diff, job.Undetermined("the node answers, but the "+
+					"task %s has not ended within %s. %s.%s", known.Task, ends, whereabouts(n, params), restoring(run, params)))
 			}
 		}
 		if err := pause(ctx, min(lookPause, limit/4+time.Millisecond, steady/4+time.Millisecond)); err != nil {
@@ -234,15 +235,15 @@ func ending(result *hypervisor.TaskResult) string {
 	if result == nil || result.OK() {
 		return ""
 	}
-	return " Before that the apply ended: " + result.Message + "."
+	return " Before that, the apply ended: " + result.Message + "."
 }
 
 // whereabouts describes where the change is that should have been applied.
 func whereabouts(n hypervisor.NodeNetwork, params applyParams) string {
 	if timeless(n.Diff) == params.Diff {
-		return "All is still staged"
+		return "All changes are still staged"
 	}
-	return "What was staged is in the node's configuration"
+	return "The staged changes are in the node's configuration"
 }
 
 // maxRestore limits the lines that are to be typed.
@@ -257,16 +258,16 @@ func noteRestore(run *job.Run, heading, restore string) {
 		run.Note("%s", line)
 	}
 	if len(lines) > maxRestore {
-		run.Note("%d more lines are left out; they are those of the diff that was shown before", len(lines)-maxRestore)
+		run.Note("%d more lines are omitted; they are in the diff that was shown before", len(lines)-maxRestore)
 	}
 }
 
 // restoring writes the commands that restore the network into the transcript,
 // and returns a sentence about that.
 func restoring(run *job.Run, params applyParams) string {
-	const heading = "to get the network back that was in force before, type these lines at the node's console:"
+	const heading = "to get the previous network back, type these lines at the node's console:"
 	noteRestore(run, heading, params.Restore)
-	return " The transcript has what to type at the node's console, after \"" + heading + "\""
+	return " The transcript has the lines to type at the node's console, after \"" + heading + "\""
 }
 
 // ended returns the result of the task, nil while it runs. A task that the
@@ -282,7 +283,7 @@ func (s *Store) ended(ctx context.Context, run *job.Run, p *host.Place, task str
 	})
 	switch sdk.KindOf(err) {
 	case sdk.NotFound:
-		return &hypervisor.TaskResult{Status: hypervisor.TaskUnknown, Message: "the hypervisor does not know its task any more"}, nil
+		return &hypervisor.TaskResult{Status: hypervisor.TaskUnknown, Message: "the hypervisor no longer knows the task"}, nil
 	case sdk.Timeout:
 		return nil, nil
 	}
@@ -362,20 +363,20 @@ func (s *Store) verdict(ctx context.Context, run *job.Run, p *host.Place, params
 	}
 	switch {
 	case timeless(n.Diff) == params.Diff && result == nil:
-		return job.Undetermined("the answer to the request was lost, and no task of it is known; all is still staged. Nothing was sent again: " +
-			"apply it once more when the node is as you want it")
+		return job.Undetermined("the answer to the request was lost, and no matching task is known; all changes are still staged. " +
+			"Nothing was sent again: apply again when the node is as you want it")
 	case timeless(n.Diff) == params.Diff:
-		return job.Fail("%s; all is still staged", result.Message)
+		return job.Fail("%s; all changes are still staged", result.Message)
 	case result != nil && !result.OK():
-		return job.Fail("%s. The node answers, and what was staged is in its configuration.%s", result.Message,
+		return job.Fail("%s. The node answers, and the staged changes are in its configuration.%s", result.Message,
 			restoring(run, params))
 	case len(lacks) > 0:
-		return job.Undetermined("the node answers, and %s is not as it was staged: somebody may have changed or reverted it since",
+		return job.Undetermined("the node answers, but %s is not as staged: somebody may have changed or reverted it since then",
 			strings.Join(lacks, ", "))
 	case n.Diff != "":
-		run.Note("the node answers, and all that was staged is in force; something else was staged since")
+		run.Note("the node answers, and all staged changes are active; further changes were staged since then")
 	default:
-		run.Note("the node answers, and all that was staged is in force")
+		run.Note("the node answers, and all staged changes are active")
 	}
 	for _, i := range n.Current {
 		if named(params.Want, i.Name) != nil {

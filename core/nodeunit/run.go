@@ -102,21 +102,21 @@ func call(ctx context.Context, node hypervisor.NodeExecutor, script string, limi
 func said(result hypervisor.NodeResult, words string) error {
 	switch result.ExitCode {
 	case saysNone:
-		return plugin.Errorf(plugin.NotFound, "there is no such run on the machine")
+		return plugin.Errorf(plugin.NotFound, "the run does not exist on the machine")
 	case saysOther:
-		return plugin.Errorf(plugin.Conflict, "the machine has another run of this name")
+		return plugin.Errorf(plugin.Conflict, "the machine has another run with this name")
 	case saysChanged:
-		return invalid("files", "what is on the machine has not the SHA-256 that it should have: nothing was started")
+		return invalid("files", "a file on the machine does not have the expected SHA-256: nothing was started")
 	case saysUnsafe:
-		return plugin.Errorf(plugin.Refused, "%s is not a folder of root's alone: nothing is run from there", Folder)
+		return plugin.Errorf(plugin.Refused, "%s is not a folder that only root can write to: nothing is run from there", Folder)
 	case saysStopped:
 		return plugin.Errorf(plugin.Conflict, "the run was stopped before it started")
 	case saysRuns:
-		return plugin.Errorf(plugin.Conflict, "the run goes on")
+		return plugin.Errorf(plugin.Conflict, "the run is still in progress")
 	case saysRefused:
-		return plugin.Errorf(plugin.Refused, "systemd does not do it: %s", words)
+		return plugin.Errorf(plugin.Refused, "systemd failed: %s", words)
 	}
-	return plugin.Errorf(plugin.Refused, "the machine could not do it (%d): %s", result.ExitCode, words)
+	return plugin.Errorf(plugin.Refused, "the machine failed (%d): %s", result.ExitCode, words)
 }
 
 // answer keeps the beginning of what is written, and fails behind maxAnswer.
@@ -124,7 +124,7 @@ type answer struct{ bytes.Buffer }
 
 func (a *answer) Write(p []byte) (int, error) {
 	if a.Len()+len(p) > maxAnswer {
-		return 0, errors.New("the machine's answer does not end")
+		return 0, errors.New("the machine's answer is too long")
 	}
 	return a.Buffer.Write(p)
 }

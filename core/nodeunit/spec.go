@@ -82,7 +82,7 @@ var (
 
 func checkRun(run string) error {
 	if !runName.MatchString(run) {
-		return invalid("run", "a run's name is 1 to 40 small letters, digits and hyphens")
+		return invalid("run", "a run's name must be 1 to 40 lowercase letters, digits and hyphens")
 	}
 	return nil
 }
@@ -94,11 +94,11 @@ func (s Spec) Check() error {
 	}
 	switch {
 	case s.Limit <= 0 || s.Limit > MaxLimit:
-		return invalid("limit", "a limit is a time up to %s", MaxLimit)
+		return invalid("limit", "a limit must be a duration up to %s", MaxLimit)
 	case len(s.Input) > MaxInput:
-		return invalid("input", "an input has at most %d bytes", MaxInput)
+		return invalid("input", "an input can have at most %d bytes", MaxInput)
 	case len(s.Files) > MaxFiles:
-		return invalid("files", "a run has at most %d files", MaxFiles)
+		return invalid("files", "a run can have at most %d files", MaxFiles)
 	}
 	if err := (hypervisor.NodeCommand{Program: s.program(), Arguments: s.Arguments, Environment: s.Environment}).Check(); err != nil {
 		return err
@@ -108,14 +108,14 @@ func (s Spec) Check() error {
 		sum, err := hex.DecodeString(f.SHA256)
 		if !fileName.MatchString(f.Name) || path.Clean(f.Name) != f.Name || strings.HasPrefix(f.Name, "..") || len(f.Name) > 200 ||
 			seen[f.Name] || f.Mode > 0o777 || f.Size < 0 || f.Size > maxFile || err != nil || len(sum) != sha256.Size || f.Open == nil {
-			return invalid("files", "a file has a clean name of its own, a mode, a size of at most %d bytes, and a SHA-256", maxFile)
+			return invalid("files", "a file must have a unique clean name, a mode, a size of at most %d bytes, and a SHA-256", maxFile)
 		}
 		seen[f.Name] = true
 	}
 	for name := range seen {
 		for at := path.Dir(name); at != "."; at = path.Dir(at) {
 			if seen[at] {
-				return invalid("files", "a name is both a file's and a folder's")
+				return invalid("files", "a name is used for both a file and a folder")
 			}
 		}
 	}
@@ -233,5 +233,5 @@ func writeFile(w *tar.Writer, f File) error {
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", f.Name, err)
 	}
-	return invalid("files", "a file has not the size that was told: %s", f.Name)
+	return invalid("files", "a file does not have the specified size: %s", f.Name)
 }

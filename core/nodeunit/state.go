@@ -57,7 +57,7 @@ func (s State) OK() bool {
 // NotFound for one that is not there.
 func Look(ctx context.Context, node hypervisor.NodeExecutor, run string, offset int64, most int) (State, []byte, error) {
 	if offset < 0 || most < 0 || most > maxAnswer/2 {
-		return State{}, nil, invalid("offset", "an offset is no negative number, and at most %d bytes are read", maxAnswer/2)
+		return State{}, nil, invalid("offset", "an offset must not be negative, and at most %d bytes can be read", maxAnswer/2)
 	}
 	out, err := call(ctx, node, scriptsOf(node).look, askLimit, nil, run, strconv.FormatInt(offset, 10), strconv.Itoa(most))
 	if err != nil {
@@ -76,7 +76,7 @@ func parse(out []byte) (State, []byte, error) {
 		}
 	}
 	boot, active, sized := told["boot"], told["active"], told["size"]
-	broken := plugin.Errorf(plugin.Protocol, "the machine does not tell how the run is")
+	broken := plugin.Errorf(plugin.Protocol, "the machine does not report the state of the run")
 	if !whole || len(boot) != 2 || len(sized) != 1 {
 		return State{}, nil, broken
 	}

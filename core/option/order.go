@@ -116,7 +116,7 @@ func (o *order) remove(at string, body map[string]json.RawMessage, list []string
 		_, set := body[name]
 		switch {
 		case set:
-			o.refuse(at, "value_error", "names an option that the body sets too")
+			o.refuse(at, "value_error", "contains an option that the body also sets")
 		case o.firewallFlag(name) != nil || o.firewallPolicy(name) != nil:
 			if !slices.Contains(o.firewall.Clear, name) {
 				o.firewall.Clear, o.firewallKeys = append(o.firewall.Clear, name), append(o.firewallKeys, name)
@@ -124,7 +124,7 @@ func (o *order) remove(at string, body map[string]json.RawMessage, list []string
 		case keyNamed(keys, name) != nil:
 			o.options[name] = nil
 		case at == keyDelete:
-			o.refuse(at, "value_error", "names an option that there is not; known are %s", known(keys))
+			o.refuse(at, "value_error", "contains an unknown option; known options: %s", known(keys))
 		default:
 			o.unknown(at, keys)
 		}
@@ -132,7 +132,7 @@ func (o *order) remove(at string, body map[string]json.RawMessage, list []string
 }
 
 func (o *order) unknown(name string, keys []hypervisor.OptionKey) {
-	o.refuse(name, "extra_forbidden", "unknown option; known are %s", known(keys))
+	o.refuse(name, "extra_forbidden", "unknown option; known options: %s", known(keys))
 }
 
 // known lists all options that a body can name.

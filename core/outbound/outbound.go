@@ -59,9 +59,9 @@ func (r Rules) ParseURL(text string) (u *url.URL, address string, err error) {
 	case err != nil || u.Host == "" || u.Opaque != "" || u.Scheme != "http" && u.Scheme != "https":
 		return nil, "", errors.New("must begin with https:// or http:// and name a server")
 	case u.User != nil:
-		return nil, "", errors.New("must have no user and password: they have fields of their own")
+		return nil, "", errors.New("must not contain a user and password: use the separate fields")
 	case u.Fragment != "" || u.ForceQuery:
-		return nil, "", errors.New("must have no fragment and no empty query")
+		return nil, "", errors.New("must not have a fragment or an empty query")
 	}
 	port := "443"
 	if u.Scheme == "http" {

@@ -38,13 +38,13 @@ func (s *Store) Add(ctx context.Context, caller *identity.Caller, name string, a
 	}
 	parsed, err := protocol.ParseCredentialCreationResponseBytes(a.Credential)
 	if err != nil {
-		return nil, nil, s.untrue("it cannot be read", err)
+		return nil, nil, s.untrue("it is not readable", err)
 	}
 	c, err := s.open(ctx, a.Ceremony, toAdd)
 	ended := err != nil && problem.CodeOf(err) == problem.CodeInvalidCredentials
 	if ended || err == nil && (c.User != caller.UserID || c.Session != caller.SessionID) {
 		// The session is good, and nobody has to log in again.
-		return nil, nil, problem.InvalidField("is over, was answered already or was begun in another session; begin again", "over",
+		return nil, nil, problem.InvalidField("has expired, was already answered or was started in another session; start again", "over",
 			"body", "ceremony")
 	}
 	if err != nil {
@@ -52,7 +52,7 @@ func (s *Store) Add(ctx context.Context, caller *identity.Caller, name string, a
 	}
 	credential, err := s.party.CreateCredential(owner{&identity.PasskeyOwner{Handle: c.Data.UserID}}, c.Data, parsed)
 	if err != nil {
-		return nil, nil, s.untrue("it is not believed", err)
+		return nil, nil, s.untrue("it is not trusted", err)
 	}
 	p := &identity.Passkey{Name: name, Credential: credential.ID, PublicKey: credential.PublicKey,
 		SignCount: credential.Authenticator.SignCount, UserVerified: credential.Flags.UserVerified,
@@ -71,6 +71,6 @@ func (s *Store) Add(ctx context.Context, caller *identity.Caller, name string, a
 
 // untrue is the answer of an authenticator to the making of a passkey that is not taken. What the library says of it is for the log.
 func (s *Store) untrue(why string, err error) error {
-	s.Logger.Debug("a new passkey is not taken", "why", why, "error", cause(err))
-	return problem.InvalidField("is not what an authenticator has made for this request: "+why, "untrue", "body", "credential")
+	s.Logger.Debug("a new passkey was rejected", "why", why, "error", cause(err))
+	return problem.InvalidField("is not what an authenticator creates for this request: "+why, "untrue", "body", "credential")
 }

@@ -61,7 +61,7 @@ func (s *Store) LogIn(ctx context.Context, pending string, a Answer, from identi
 	}()
 	parsed, err := protocol.ParseCredentialRequestResponseBytes(a.Credential)
 	if err != nil {
-		return nil, s.refused("the answer of the passkey cannot be read", err)
+		return nil, s.refused("the answer of the passkey is not readable", err)
 	}
 	c, err := s.open(ctx, a.Ceremony, toLogIn)
 	if err != nil {
@@ -87,7 +87,7 @@ func (s *Store) prove(ctx context.Context, c *ceremony, parsed *protocol.ParsedC
 		return nil, err
 	}
 	if found == nil {
-		return nil, s.refused("this passkey is not known here: it was deleted, or is of another service", nil)
+		return nil, s.refused("this passkey is not registered here: it was deleted, or belongs to another service", nil)
 	}
 	audit.Describe(ctx, func(e *audit.Entry) { e.TargetKind, e.TargetID = "user", strconv.FormatInt(found.User.ID, 10) })
 	var proven *webauthn.Credential
@@ -99,24 +99,24 @@ func (s *Store) prove(ctx context.Context, c *ceremony, parsed *protocol.ParsedC
 	} else {
 		_, proven, err = s.party.ValidatePasskeyLogin(func(_, handle []byte) (webauthn.User, error) {
 			if !bytes.Equal(handle, found.Handle) {
-				return nil, errors.New("its handle is another account's")
+				return nil, errors.New("its handle belongs to another account")
 			}
 			return owner{found}, nil
 		}, c.Data, parsed)
 	}
 	if err != nil {
-		return nil, s.refused("this passkey has not proven who you are; begin again", err)
+		return nil, s.refused("this passkey has not proven who you are; start again", err)
 	}
 	i := slices.IndexFunc(found.Passkeys, func(p identity.Passkey) bool { return bytes.Equal(p.Credential, proven.ID) })
 	if i < 0 {
-		return nil, s.refused("this passkey is not known here", nil)
+		return nil, s.refused("this passkey is not registered here", nil)
 	}
 	if proven.Authenticator.CloneWarning {
-		s.Logger.Warn("a passkey has been used less often than it was before: there may be a copy of it", "user_id", found.User.ID,
+		s.Logger.Warn("a passkey has a lower use counter than before: there may be a copy of it", "user_id", found.User.ID,
 			"passkey", found.Passkeys[i].Name)
 		audit.Describe(ctx, func(e *audit.Entry) { e.Detail("copied_passkey", found.Passkeys[i].Name) })
-		return nil, s.refused("this passkey has been used less often than was seen here, so there may be a copy of it: log in otherwise, "+
-			"delete it and make another one", nil)
+		return nil, s.refused("this passkey has a lower use counter than before, so there may be a copy of it: log in another way, "+
+			"delete the passkey and create a new one", nil)
 	}
 	return &identity.PasskeyUse{Passkey: &found.Passkeys[i], SignCount: proven.Authenticator.SignCount,
 		BackedUp: proven.Flags.BackupState}, nil
@@ -125,7 +125,7 @@ func (s *Store) prove(ctx context.Context, c *ceremony, parsed *protocol.ParsedC
 // refused is a log-in that is not taken. What the library says of it is for the log.
 func (s *Store) refused(why string, err error) error {
 	if err != nil {
-		s.Logger.Debug("a log-in by a passkey is not taken", "why", why, "error", cause(err))
+		s.Logger.Debug("a log-in with a passkey was rejected", "why", why, "error", cause(err))
 	}
 	return problem.New(problem.CodeInvalidCredentials, "%s", why)
 }

@@ -84,8 +84,8 @@ func partyOf(base string) *webauthn.WebAuthn {
 
 func (s *Store) usable() error {
 	if s.party == nil {
-		return problem.New(problem.CodeInvalidState, "passkeys are bound to a domain: set HOSTLER_BASE_URL to where people find the service, "+
-			"https:// and a name, no address")
+		return problem.New(problem.CodeInvalidState, "passkeys are bound to a domain: set HOSTLER_BASE_URL to the address of the "+
+			"service, with https:// and a host name, not an IP address")
 	}
 	return nil
 }
@@ -147,7 +147,7 @@ func (s *Store) begin(c ceremony, data *webauthn.SessionData, options any) (*Beg
 
 // over is a ceremony that cannot go on.
 func over() error {
-	return problem.New(problem.CodeInvalidCredentials, "this request for a passkey is over or was answered already; begin again")
+	return problem.New(problem.CodeInvalidCredentials, "this request for a passkey has expired or was already answered; start again")
 }
 
 // open is the ceremony of an answer, used up by this.

@@ -164,7 +164,7 @@ func TestPasskeyAlone(t *testing.T) {
 	}
 	// A session alone neither voids the codes that are kept nor adds what is weaker.
 	_, err = f.users.EnrollTOTP(t.Context(), caller)
-	wants(t, err, problem.CodeInvalidState, "is on already")
+	wants(t, err, problem.CodeInvalidState, "is already enabled")
 	// Another one brings no codes: those are there.
 	if _, codes := f.add(caller, func(d *device) { d.Options.BackupEligible, d.Options.BackupState = true, true }); codes != nil {
 		t.Errorf("there are %d new recovery codes", len(codes))
@@ -228,7 +228,7 @@ func TestPasskeyAsSecondFactor(t *testing.T) {
 	if err := json.Unmarshal([]byte(all), &id); err != nil {
 		t.Fatal(err)
 	}
-	wants(t, f.users.DeletePasskey(t.Context(), caller, id, "wrong"), problem.CodeInvalid, "present password")
+	wants(t, f.users.DeletePasskey(t.Context(), caller, id, "wrong"), problem.CodeInvalid, "current password")
 	wants(t, f.users.DeletePasskey(t.Context(), stranger, id, identitytest.Password), problem.CodeNotFound, "")
 	byKey := *caller
 	byKey.SessionID = 0
@@ -245,7 +245,7 @@ func TestPasskeyAsSecondFactor(t *testing.T) {
 		t.Errorf("the password alone does not let in: %v", err)
 	}
 	_, err = f.logIn("", d)
-	wants(t, err, problem.CodeInvalidCredentials, "not known here")
+	wants(t, err, problem.CodeInvalidCredentials, "not registered here")
 }
 
 // A log-in by somebody else's work is not taken.
@@ -269,7 +269,7 @@ func TestAttacksOnLogIn(t *testing.T) {
 		"without a finger":       {func(d *device) { d.Options.UserNotVerified = true }, "has not proven"},
 		"another handle":         {func(d *device) { d.Options.UserHandle = []byte("somebody") }, "has not proven"},
 		"no handle":              {func(d *device) { d.Options.UserHandle = nil }, "has not proven"},
-		"an unknown passkey":     {func(d *device) { d.ID = []byte("never seen") }, "not known here"},
+		"an unknown passkey":     {func(d *device) { d.ID = []byte("never seen") }, "not registered here"},
 		"it became one that is copied": {func(d *device) { d.Options.BackupEligible, d.Options.BackupState = true, true },
 			"has not proven"},
 	} {
@@ -311,7 +311,7 @@ func TestAttacksOnLogIn(t *testing.T) {
 			if let[i] {
 				n++
 			} else {
-				wants(t, errs[i], problem.CodeInvalidCredentials, "answered already")
+				wants(t, errs[i], problem.CodeInvalidCredentials, "already answered")
 			}
 		}
 		if n != 1 {
@@ -377,10 +377,10 @@ func TestAttacksOnLogIn(t *testing.T) {
 		d.Counter = 100
 		f.Exec("UPDATE users SET is_active = false WHERE id = $1", account.ID)
 		_, err := f.logIn("", d)
-		wants(t, err, problem.CodeInvalidCredentials, "not known here")
+		wants(t, err, problem.CodeInvalidCredentials, "not registered here")
 		f.Exec("UPDATE users SET is_active = true, password_hash = '' WHERE id = $1", account.ID)
 		_, err = f.logIn("", d)
-		wants(t, err, problem.CodeInvalidCredentials, "log in by its provider")
+		wants(t, err, problem.CodeInvalidCredentials, "log in with its provider")
 		admin := &identity.Caller{UserID: victim.ID, Email: victim.Email, SessionID: 8,
 			Teams: map[int64]identity.Role{identity.DefaultTeam: identity.Owner}}
 		if err := f.users.ResetTOTP(t.Context(), admin, account.ID); err != nil {
@@ -399,7 +399,7 @@ func TestAttacksOnAdding(t *testing.T) {
 	_, caller := f.account()
 	_, other := f.account()
 	_, err := f.BeginAdd(t.Context(), caller, "wrong")
-	wants(t, err, problem.CodeInvalid, "present password")
+	wants(t, err, problem.CodeInvalid, "current password")
 	_, err = f.BeginAdd(t.Context(), &identity.Caller{UserID: caller.UserID, Email: caller.Email}, identitytest.Password)
 	wants(t, err, problem.CodeInvalidState, "API key")
 	begin := func() *passkey.Begun {
@@ -418,7 +418,7 @@ func TestAttacksOnAdding(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, a := f.create(begin(), edit)
 			_, _, err := f.Add(t.Context(), caller, "Laptop", a)
-			wants(t, err, problem.CodeInvalid, "not believed")
+			wants(t, err, problem.CodeInvalid, "not trusted")
 		})
 	}
 	_, a := f.create(begin())
@@ -432,7 +432,7 @@ func TestAttacksOnAdding(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _, err = f.Add(t.Context(), caller, "Laptop", a)
-	wants(t, err, problem.CodeInvalid, "answered already")
+	wants(t, err, problem.CodeInvalid, "already answered")
 	// One authenticator's passkey is one account's, here and everywhere.
 	again, err := f.BeginAdd(t.Context(), other, identitytest.Password)
 	if err != nil {
@@ -440,7 +440,7 @@ func TestAttacksOnAdding(t *testing.T) {
 	}
 	_, a = f.create(again, func(d *device) { d.Credential = first.Credential })
 	_, _, err = f.Add(t.Context(), other, "Mine", a)
-	wants(t, err, problem.CodeInvalidState, "known already")
+	wants(t, err, problem.CodeInvalidState, "already registered")
 	for _, name := range []string{"", strings.Repeat("x", identity.MaxPasskeyName+1)} {
 		_, a := f.create(begin())
 		_, _, err := f.Add(t.Context(), caller, name, a)

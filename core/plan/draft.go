@@ -26,7 +26,7 @@ func With(ctx context.Context, q Question) context.Context {
 // Answer is the error by which an operation that was only planned ends: nothing was done.
 type Answer struct{ Plan *Plan }
 
-func (*Answer) Error() string { return "only the plan was asked for" }
+func (*Answer) Error() string { return "only the plan was requested" }
 
 // AnswerIn is the Answer in an error, or nil.
 func AnswerIn(err error) *Answer {
@@ -64,7 +64,7 @@ func (d *Draft) Refuse(err error) error {
 		d.plan.Blockers = append(d.plan.Blockers, Blocker{Error: string(p.Code), Detail: p.Detail})
 		return nil
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		d.plan.Warn("The hypervisor cannot be asked: %s", p.Detail)
+		d.plan.Warn("The hypervisor did not answer: %s", p.Detail)
 		return nil
 	}
 	return err
@@ -114,7 +114,8 @@ func (d *Draft) Decide(ctx context.Context, c Confirmation, effects func(ctx con
 	case d.question.Only:
 		return &Answer{Plan: &d.plan}
 	case d.question.Digest != "" && d.question.Digest != d.plan.Digest:
-		return problem.New(problem.CodePlanStale, "what would happen is not what the plan said that was sent; look at it again").
+		return problem.New(problem.CodePlanStale, "the plan is out of date: something has changed since you requested it; review the "+
+			"new plan").
 			With("plan", &d.plan)
 	case refused:
 		return problem.Confirm(c.Code, c.Phrase, "%s", c.Why).With("plan", &d.plan)

@@ -67,7 +67,7 @@ func (s *stream) RecvMsg(m any) error {
 func (c *conn) acquire(ctx context.Context) (*supervisor, *process, error) {
 	s := c.manager.find(c.kind, c.name)
 	if s == nil && c.manager.lacks(c.kind, c.name) {
-		return nil, nil, sdk.Errorf(sdk.Unsupported, "the plugin of %s has nothing of the kind %s", c.name, c.kind)
+		return nil, nil, sdk.Errorf(sdk.Unsupported, "the plugin of %s does not support %s", c.name, c.kind)
 	}
 	if s == nil {
 		return nil, nil, fmt.Errorf("%s %q: %w: it is not installed or not enabled", c.kind, c.name, sdk.ErrGone)
@@ -90,7 +90,7 @@ func (c *conn) acquire(ctx context.Context) (*supervisor, *process, error) {
 		case <-ctx.Done():
 			return nil, nil, fmt.Errorf("waiting for %s %q to start: %w", c.kind, c.name, ctx.Err())
 		case <-timer.C:
-			return nil, nil, fmt.Errorf("%s %q: %w: it is being started", c.kind, c.name, sdk.ErrGone)
+			return nil, nil, fmt.Errorf("%s %q: %w: it is starting", c.kind, c.name, sdk.ErrGone)
 		}
 	}
 }

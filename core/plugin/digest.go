@@ -57,7 +57,7 @@ func (m *Manager) check(pin Pin) (sum string, err error) {
 		return "", err
 	}
 	if sum != pin.SHA256 {
-		return sum, fmt.Errorf("%w: %s has SHA-256 %s and was pinned with %s", ErrDigest, pin.File, sum, pin.SHA256)
+		return sum, fmt.Errorf("%w: %s has SHA-256 %s, but was pinned with %s", ErrDigest, pin.File, sum, pin.SHA256)
 	}
 	return sum, nil
 }

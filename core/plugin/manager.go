@@ -172,6 +172,6 @@ func (m *Manager) lacks(kind, name string) bool {
 // an administrator may want it so.
 func (m *Manager) warnWritable(path, who string) {
 	if _, before := m.warned.LoadOrStore(path, true); !before {
-		m.logger.Warn("whoever may write here can replace a plugin between its check and its start", "path", path, "writable_by", who)
+		m.logger.Warn("anyone who can write here can replace a plugin between its check and its start", "path", path, "writable_by", who)
 	}
 }

@@ -73,7 +73,7 @@ func (m *Manager) folder(file string) string {
 // plugins.
 func (m *Manager) resolve(file string) (string, error) {
 	if file != filepath.Base(file) || strings.ContainsAny(file, "/\\\x00") || !strings.HasPrefix(file, sdk.FilePrefix) {
-		return "", fmt.Errorf("%w: %q must be a file name that begins with %s", ErrPath, file, sdk.FilePrefix)
+		return "", fmt.Errorf("%w: %q must be a file name that starts with %s", ErrPath, file, sdk.FilePrefix)
 	}
 	dir, err := filepath.Abs(m.folder(file))
 	if err == nil {
@@ -87,14 +87,14 @@ func (m *Manager) resolve(file string) (string, error) {
 		return "", fmt.Errorf("%w: finding %s: %w", ErrPath, file, err)
 	}
 	if !strings.HasPrefix(path, dir+string(filepath.Separator)) {
-		return "", fmt.Errorf("%w: %s is a link that leads out of the plugin folder", ErrPath, file)
+		return "", fmt.Errorf("%w: %s is a link that leads outside the plugin folder", ErrPath, file)
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return "", fmt.Errorf("%w: looking at %s: %w", ErrPath, file, err)
+		return "", fmt.Errorf("%w: checking %s: %w", ErrPath, file, err)
 	}
 	if !info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0 {
-		return "", fmt.Errorf("%w: %s is no program", ErrPath, file)
+		return "", fmt.Errorf("%w: %s is not a program", ErrPath, file)
 	}
 	for at := path; ; at = filepath.Dir(at) {
 		if err := m.guarded(at, len(at) >= len(dir)); err != nil {
@@ -111,7 +111,7 @@ func (m *Manager) resolve(file string) (string, error) {
 func (m *Manager) guarded(path string, inside bool) error {
 	info, err := os.Stat(path)
 	if err != nil {
-		return fmt.Errorf("%w: looking at %s: %w", ErrPath, path, err)
+		return fmt.Errorf("%w: checking %s: %w", ErrPath, path, err)
 	}
 	owner := uint32(0)
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
@@ -125,8 +125,8 @@ func (m *Manager) guarded(path string, inside bool) error {
 		m.warnWritable(path, who)
 		return nil
 	default:
-		return fmt.Errorf("%w: %s may be written to by %s, who could replace a plugin: give it to root (chown root) and let nobody else "+
-			"write there (chmod go-w)", ErrPath, path, who)
+		return fmt.Errorf("%w: %s can be written to by %s, who could replace a plugin: change its owner to root (chown root), and do "+
+			"not let others write to it (chmod go-w)", ErrPath, path, who)
 	}
 }
 

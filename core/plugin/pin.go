@@ -36,7 +36,7 @@ type Pin struct {
 func (Pin) TableName() string { return "plugins" }
 
 // ErrNotPinned is in the error for a pin that does not exist.
-var ErrNotPinned = errors.New("no such plugin is pinned")
+var ErrNotPinned = errors.New("this plugin is not pinned")
 
 // PinStore stores the pins.
 type PinStore interface {

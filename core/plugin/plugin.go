@@ -80,7 +80,7 @@ var (
 	ErrDigest = errors.New("the file is not the one that was pinned")
 	// ErrMismatch is in the error of a plugin that says something else of
 	// itself than what is registered.
-	ErrMismatch = errors.New("the plugin is not what is registered")
+	ErrMismatch = errors.New("the plugin is not the registered one")
 )
 
 func (c Config) withDefaults() Config {

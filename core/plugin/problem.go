@@ -33,7 +33,7 @@ func Problem(err error) error {
 	}
 	if errors.Is(err, sdk.ErrGone) {
 		p := problem.New(problem.CodePluginUnavailable,
-			"the hypervisor's plugin is not running; it is started again by itself, and GET /api/v1/plugins tells what ails it")
+			"the hypervisor's plugin is not running; it is restarted automatically, and GET /api/v1/plugins shows the reason")
 		p.RetryAfter = 1
 		return p.Because(err)
 	}
@@ -98,7 +98,7 @@ func of(e *sdk.Error) *problem.Error {
 	case sdk.Refused:
 		return failed(e, ReasonRefused)
 	default:
-		return problem.New(problem.CodeInternal, "the hypervisor's plugin failed; the service's log has the reason")
+		return problem.New(problem.CodeInternal, "the hypervisor's plugin failed; see the service's log for the reason")
 	}
 }
 

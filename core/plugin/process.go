@@ -50,7 +50,7 @@ func (m *Manager) launch(ctx context.Context, path, sum string, logger hclog.Log
 	logger = plainLog{logger}
 	want, err := hex.DecodeString(sum)
 	if err != nil || len(want) != sha256.Size {
-		return nil, fmt.Errorf("%w: %q is no SHA-256", ErrDigest, sum)
+		return nil, fmt.Errorf("%w: %q is not a SHA-256", ErrDigest, sum)
 	}
 	runDir, err := newRunDir(m.cfg.RunDir)
 	if err != nil {
@@ -59,7 +59,7 @@ func (m *Manager) launch(ctx context.Context, path, sum string, logger hclog.Log
 	watch, hold, err := os.Pipe()
 	if err != nil {
 		runDir.remove()
-		return nil, fmt.Errorf("making the pipe that the plugin watches: %w", err)
+		return nil, fmt.Errorf("creating the pipe that the plugin watches: %w", err)
 	}
 	defer func() { _ = watch.Close() }()
 
@@ -129,7 +129,7 @@ func (p *process) start(ctx context.Context, patience time.Duration) error {
 	defer cancel()
 	var err error
 	if p.services, err = p.conn.Describe(ctx); err != nil {
-		return fmt.Errorf("asking what it serves: %w", err)
+		return fmt.Errorf("reading what the plugin serves: %w", err)
 	}
 	return nil
 }

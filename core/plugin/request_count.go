@@ -44,7 +44,7 @@ func (m *Manager) TakeRequests(ctx context.Context) []SentRequests {
 			counts, err := sdk.TakeRequests(ctx, p.conn)
 			if err != nil {
 				if sdk.KindOf(err) != sdk.Unsupported {
-					s.logger.Debug("the plugin does not tell what it has sent", "error", err)
+					s.logger.Debug("a plugin does not report its requests", "error", err)
 				}
 				return
 			}

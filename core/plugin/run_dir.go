@@ -31,7 +31,7 @@ type runDir struct {
 func newRunDir(parent string) (*runDir, error) {
 	path, err := os.MkdirTemp(parent, runPrefix)
 	if err != nil {
-		return nil, fmt.Errorf("making the plugin's socket folder: %w", err)
+		return nil, fmt.Errorf("creating the plugin's socket folder: %w", err)
 	}
 	lock, err := os.OpenFile(filepath.Join(path, runLock), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err == nil {
@@ -40,7 +40,7 @@ func newRunDir(parent string) (*runDir, error) {
 		}
 		err = errors.Join(err, lock.Close())
 	}
-	return nil, fmt.Errorf("making the plugin's socket folder: %w", errors.Join(err, os.RemoveAll(path)))
+	return nil, fmt.Errorf("creating the plugin's socket folder: %w", errors.Join(err, os.RemoveAll(path)))
 }
 
 // remove deletes the folder of a process that is gone.

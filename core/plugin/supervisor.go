@@ -104,7 +104,7 @@ func (s *supervisor) launch() (*process, error) {
 	}
 	for _, pin := range s.pins[1:] {
 		if pin.SHA256 != s.pins[0].SHA256 {
-			return nil, fmt.Errorf("%w: %s has pins of different digests", ErrMismatch, s.file)
+			return nil, fmt.Errorf("%w: %s has pins with different digests", ErrMismatch, s.file)
 		}
 	}
 	p, err := s.manager.launch(s.ctx, path, s.pins[0].SHA256, s.logger)
@@ -127,7 +127,8 @@ func matches(pin Pin, services []sdk.Description) error {
 			continue
 		}
 		if d.Version != pin.Version {
-			return fmt.Errorf("%w: %s %q says version %q, registered is %q", ErrMismatch, pin.Kind, pin.Name, d.Version, pin.Version)
+			return fmt.Errorf("%w: %s %q reports version %q, but version %q is registered",
+				ErrMismatch, pin.Kind, pin.Name, d.Version, pin.Version)
 		}
 		return nil
 	}
@@ -147,13 +148,13 @@ func (s *supervisor) watch(p *process) error {
 		case <-p.conn.Done():
 			return errors.New("the process ended")
 		case <-s.doubt:
-			return errors.New("the connection to the process broke")
+			return errors.New("the connection to the process was lost")
 		case <-ticker.C:
 			ctx, cancel := context.WithTimeout(s.ctx, cfg.PingTimeout)
 			err := p.conn.Ping(ctx)
 			cancel()
 			if err != nil && s.ctx.Err() == nil {
-				return fmt.Errorf("the process gives no sign of life: %w", err)
+				return fmt.Errorf("the process is not responding: %w", err)
 			}
 		}
 	}

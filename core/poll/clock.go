@@ -21,7 +21,7 @@ func keepClock(ctx context.Context, tx pgx.Tx, cluster int64, v *inventory) erro
 	if _, err := tx.Exec(ctx, `UPDATE nodes SET clock_ahead = $3, clock_at = now() WHERE cluster_id = $1 AND name = $2
 		AND (clock_ahead IS NULL OR abs(clock_ahead - $3) >= 1 OR clock_at < now() - interval '5 minutes')`,
 		cluster, v.cluster.Entry, *ahead); err != nil {
-		return fmt.Errorf("keeping what a node's clock shows: %w", err)
+		return fmt.Errorf("recording a node's clock: %w", err)
 	}
 	return nil
 }

@@ -81,7 +81,7 @@ func (p *Poller) ask(ctx context.Context, m member, others bool) (cluster int64,
 	if hostErr == nil || errors.Is(hostErr, errLimited) {
 		p.count.done(time.Since(began), err == nil)
 		if inv.dropped > 0 {
-			p.log.Warn("a gap in the samples was too long to be filled", "host", m.id, "dropped", inv.dropped)
+			p.log.Warn("a gap in the samples was too long to fill", "host", m.id, "dropped", inv.dropped)
 		}
 		if hostErr == nil && err == nil && m.factsOf != "" && !m.fresh && m.cluster != nil && *m.cluster == cluster {
 			err = p.readFacts(ctx, m.id, cluster, m.factsOf)

@@ -30,7 +30,7 @@ type unlisted struct {
 
 // Error says how much an answer lacks.
 func (e *doubtError) Error() string {
-	return fmt.Sprintf("the answer leaves out %d guests or other rows", len(e.guests))
+	return fmt.Sprintf("the answer omits %d guests or other rows", len(e.guests))
 }
 
 // Conditions and counts of what an inventory leaves out.
@@ -76,7 +76,7 @@ func omitted(ctx context.Context, tx pgx.Tx, cluster int64, nodes []string) (o o
 	err = tx.QueryRow(ctx, countOmissions, cluster, nodes).Scan(&o.guests, &o.guestsVanished, &o.guestsBack,
 		&o.nodes, &o.nodesVanished, &o.storages, &o.storagesVanished, &o.storagesBack)
 	if err != nil {
-		return o, fmt.Errorf("looking for what was left out: %w", err)
+		return o, fmt.Errorf("reading omitted rows: %w", err)
 	}
 	return o, nil
 }
@@ -88,13 +88,13 @@ func (g *good) doubt(ctx context.Context, tx pgx.Tx, cluster int64, nodes []stri
 	}
 	rows, err := tx.Query(ctx, selectUnlisted, cluster, nodes, maxChecks)
 	if err != nil {
-		return fmt.Errorf("listing what was left out: %w", err)
+		return fmt.Errorf("listing omitted rows: %w", err)
 	}
 	left, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (u unlisted, err error) {
 		return u, row.Scan(&u.id, &u.ref.Kind, &u.ref.Node, &u.ref.ID, &u.ref.UID)
 	})
 	if err != nil {
-		return fmt.Errorf("listing what was left out: %w", err)
+		return fmt.Errorf("listing omitted rows: %w", err)
 	}
 	return &doubtError{left}
 }
@@ -149,9 +149,9 @@ func (g *good) settle(ctx context.Context, tx pgx.Tx, cluster int64, nodes []str
 		{"removing nodes", o.nodes > 0 && believed, dropNodes, []any{cluster, nodes}},
 		{"marking nodes", o.nodes > 0 && !believed, doubtOtherNodes, []any{cluster, nodes}},
 		{"removing guests", len(ids) > 0, dropGone, []any{cluster, ids, refs}},
-		{"noting guests that were left out", o.guests > 0, noteUnlisted, []any{cluster}},
-		{"marking guests that were left out", o.guests > 0, doubtUnlisted, []any{cluster}},
-		{"noting guests that are back", o.guestsBack > 0, noteListed, []any{cluster}},
+		{"recording omitted guests", o.guests > 0, noteUnlisted, []any{cluster}},
+		{"marking omitted guests", o.guests > 0, doubtUnlisted, []any{cluster}},
+		{"recording guests that are back", o.guestsBack > 0, noteListed, []any{cluster}},
 		{"removing storages", o.storages > 0 && believed, dropStorages, []any{cluster}},
 		{"marking storages", o.storages > 0 && !believed, doubtStorages + storageUnlisted, []any{cluster}},
 	}

@@ -34,7 +34,7 @@ func (p *Poller) readFacts(ctx context.Context, id, cluster int64, node string) 
 	}
 	tried := time.Duration(0)
 	if err != nil && sdk.KindOf(err) != sdk.Unsupported {
-		p.log.Debug("a node does not tell what it is", "host", id, "node", node, "error", err)
+		p.log.Debug("a node does not report its details", "host", id, "node", node, "error", err)
 		tried = factsAgain
 	}
 	subscription := hypervisor.Subscription{}
@@ -52,7 +52,7 @@ func (p *Poller) readFacts(ctx context.Context, id, cluster int64, node string) 
 		WHERE cluster_id = $1 AND name = $2`,
 		cluster, node, tried, err == nil, clean(found.Version, maxWord), end, clean(subscription.Status, maxWord),
 		clean(subscription.Due, maxWord)); err != nil {
-		return db.Problem(fmt.Errorf("keeping what a node tells: %w", err))
+		return db.Problem(fmt.Errorf("storing the details of a node: %w", err))
 	}
 	return nil
 }

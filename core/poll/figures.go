@@ -51,7 +51,7 @@ func (v *inventory) measured(ctx context.Context, tx pgx.Tx) (*time.Time, error)
 	}
 	var at time.Time
 	if err := tx.QueryRow(ctx, "SELECT LEAST(now(), clock_timestamp() - $1::interval)", time.Since(v.at)).Scan(&at); err != nil {
-		return nil, fmt.Errorf("asking the database for the time: %w", err)
+		return nil, fmt.Errorf("reading the database's time: %w", err)
 	}
 	return &at, nil
 }

@@ -167,7 +167,7 @@ func (h *fakeHost) Guest(_ context.Context, ref hypervisor.GuestRef) (hypervisor
 	case h.fixture.there[number(ref)]:
 		return hypervisor.Guest{GuestRef: ref, Status: hypervisor.GuestRunning}, nil
 	}
-	return hypervisor.Guest{}, plugin.Errorf(plugin.NotFound, "there is no such guest")
+	return hypervisor.Guest{}, plugin.Errorf(plugin.NotFound, "guest not found")
 }
 
 func (h *fakeHost) Inventory(ctx context.Context, q hypervisor.InventoryQuery, page func(hypervisor.Page) error) error {

@@ -37,7 +37,7 @@ func identify(ctx context.Context, tx pgx.Tx, cluster int64, v *inventory) error
 		statement string
 	}{
 		{"learning identities of guests", len(v.seenUIDs) > 0, learnUIDs},
-		{"recalling identities of guests", v.bare > 0, recallUIDs},
+		{"restoring identities of guests", v.bare > 0, recallUIDs},
 	} {
 		if !s.wanted {
 			continue

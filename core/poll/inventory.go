@@ -108,7 +108,7 @@ func (v *inventory) page(page hypervisor.Page) error {
 // for gone.
 func (v *inventory) check() error {
 	if !v.told || len(v.nodes) == 0 {
-		return plugin.Errorf(plugin.Protocol, "the inventory tells no cluster or no node")
+		return plugin.Errorf(plugin.Protocol, "the inventory contains no cluster or no node")
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // errGone reports that the host was removed during its poll.
-var errGone = errors.New("the host is gone")
+var errGone = errors.New("the host no longer exists")
 
 // place is the cluster of a host.
 type place struct {
@@ -35,7 +35,7 @@ func readPlace(ctx context.Context, tx pgx.Tx, id int64) (place, error) {
 		return at, errGone
 	}
 	if err != nil {
-		return at, fmt.Errorf("reading where the host belongs: %w", err)
+		return at, fmt.Errorf("reading the host's cluster: %w", err)
 	}
 	return at, nil
 }
@@ -155,11 +155,11 @@ func find(ctx context.Context, tx pgx.Tx, id int64, at place, own bool, v *inven
 		AND (NOT $4 OR c.id < $3) AND EXISTS (SELECT FROM hosts h WHERE h.cluster_id = c.id) ORDER BY c.ident = $5 DESC, c.id`,
 		at.team, v.cluster.Name, at.cluster, own && at.others, v.cluster.ID)
 	if err != nil {
-		return 0, fmt.Errorf("looking for the cluster: %w", err)
+		return 0, fmt.Errorf("reading the cluster: %w", err)
 	}
 	candidates, err := pgx.CollectRows(rows, pgx.RowToStructByPos[candidate])
 	if err != nil {
-		return 0, fmt.Errorf("looking for the cluster: %w", err)
+		return 0, fmt.Errorf("reading the cluster: %w", err)
 	}
 	for _, c := range candidates {
 		if same, err := agrees(ctx, tx, id, c.ID, c.Ident, v); err != nil || same {

@@ -157,7 +157,7 @@ func (g *good) merge(ctx context.Context, tx pgx.Tx, cluster int64) error {
 		return nil
 	}
 	if _, err := tx.Exec(ctx, countAbsence, cluster, 3*g.interval); err != nil {
-		return fmt.Errorf("counting for how long containers of apps are away: %w", err)
+		return fmt.Errorf("counting how long containers of apps are missing: %w", err)
 	}
 	return nil
 }

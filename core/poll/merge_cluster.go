@@ -61,7 +61,7 @@ var mergeSteps = []struct{ what, statement string }{
 			LEFT JOIN guests y ON y.cluster_id = $2 AND y.identity = x.identity WHERE o.cluster_id = $1) m
 		WHERE l.cluster_id = $1 AND $1 <> $2 AND l.scope = m.was
 		AND NOT EXISTS (SELECT FROM firewall_draft_locks t WHERE t.cluster_id = $2 AND t.scope = m.scope)`},
-	{"keeping what was known of apps known twice", `UPDATE apps y SET slug = COALESCE(y.slug, x.slug), web_port = x.web_port,
+	{"keeping the data of apps known twice", `UPDATE apps y SET slug = COALESCE(y.slug, x.slug), web_port = x.web_port,
 		web_path = x.web_path, web_protocol = x.web_protocol
 		FROM apps x WHERE x.cluster_id = $1 AND y.cluster_id = $2 AND y.identity = x.identity AND y.web_port IS NULL AND y.web_path IS NULL
 		AND y.web_protocol IS NULL`},

@@ -141,7 +141,7 @@ func (p *Poller) Run(ctx context.Context) {
 		case <-p.wake:
 		}
 		if err := p.hasten(ctx); err != nil && ctx.Err() == nil {
-			p.log.Warn("a shorter interval between polls does not hold yet", "error", err)
+			p.log.Warn("a shorter poll interval does not apply yet", "error", err)
 		}
 		var due []unit
 		var err error
@@ -149,7 +149,7 @@ func (p *Poller) Run(ctx context.Context) {
 			due, err = p.due(ctx)
 		}
 		if err != nil && ctx.Err() == nil {
-			p.log.Warn("looking for what to poll failed", "error", err)
+			p.log.Warn("finding due polls failed", "error", err)
 		}
 		for _, u := range due {
 			p.start(ctx, u, slots, &cycles)

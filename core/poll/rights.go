@@ -59,7 +59,7 @@ func (g *good) trouble() (reason, sentence string) {
 		return "", ""
 	}
 	return plugin.ReasonPermission,
-		"the monitoring token lacks " + strings.Join(g.lacking(), ", ") + ": what it does not see is shown as unknown"
+		"the monitoring token lacks " + strings.Join(g.lacking(), ", ") + ": objects that it cannot see are shown as unknown"
 }
 
 // askRights asks for the rights of the token.
@@ -148,9 +148,9 @@ func (p *Poller) suspect(ctx context.Context, m member, hostErr error) error {
 		return hostErr
 	}
 	if err := p.db.Tx(ctx, func(tx *db.Tx) error { return g.keepRights(ctx, tx.Pgx) }); err != nil && ctx.Err() == nil {
-		p.log.Warn("what a token lacks could not be recorded", "host", m.id, "error", err)
+		p.log.Warn("could not record which privileges a token lacks", "host", m.id, "error", err)
 	}
-	denied := sdk.Errorf(sdk.Denied, "the monitoring token lacks %s, and the answer cannot be true: %w", strings.Join(g.lacking(), ", "),
+	denied := sdk.Errorf(sdk.Denied, "the monitoring token lacks %s, so the answer is incomplete: %w", strings.Join(g.lacking(), ", "),
 		hostErr)
 	denied.Missing = g.lacking()
 	return denied

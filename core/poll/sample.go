@@ -95,7 +95,7 @@ func addSamples(ctx context.Context, tx pgx.Tx, cluster int64, v *inventory) err
 	}
 	if v.samples.n > 0 {
 		if _, err := tx.Exec(ctx, noteLate, metric.Late); err != nil {
-			return fmt.Errorf("noting late samples: %w", err)
+			return fmt.Errorf("recording late samples: %w", err)
 		}
 	}
 	return nil

@@ -27,7 +27,7 @@ CREATE TEMP TABLE IF NOT EXISTS poll_samples (at timestamptz, kind text, node te
 func stage(ctx context.Context, tx pgx.Tx, v *inventory) error {
 	conn := tx.Conn().PgConn()
 	if _, err := conn.Exec(ctx, staging).ReadAll(); err != nil {
-		return fmt.Errorf("making the staging tables: %w", err)
+		return fmt.Errorf("creating the staging tables: %w", err)
 	}
 	for _, t := range []struct {
 		table, columns string

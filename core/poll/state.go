@@ -39,7 +39,7 @@ func (g *good) keepRights(ctx context.Context, tx pgx.Tx) error {
 	if _, err := tx.Exec(ctx, `UPDATE host_credentials SET missing = $2, extra = $3, recommended = $4, verified_at = now()
 		WHERE host_id = $1 AND capability = 'monitoring' AND verified_at IS NOT DISTINCT FROM $5`,
 		g.id, g.rights.Missing, g.rights.Extra, g.rights.Recommended, g.rightsAt); err != nil {
-		return fmt.Errorf("recording what the token may do: %w", err)
+		return fmt.Errorf("recording the privileges of the token: %w", err)
 	}
 	return g.told.Keep(ctx, tx, g.id)
 }

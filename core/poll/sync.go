@@ -40,7 +40,7 @@ func (p *Poller) Sync(ctx context.Context, hostID int64) error {
 	cluster, hostErr, err := p.ask(ctx, m, others)
 	switch {
 	case errors.Is(err, errGone):
-		return problem.New(problem.CodeNotFound, "there is no such host")
+		return problem.New(problem.CodeNotFound, "host not found")
 	case err == nil && errors.Is(hostErr, errLimited):
 		defer p.Wake()
 		return p.dueNow(ctx, u.cluster)
@@ -84,7 +84,7 @@ func (p *Poller) afterFailure(ctx context.Context, u unit) error {
 // dueNow makes a cluster due for a poll.
 func (p *Poller) dueNow(ctx context.Context, cluster int64) error {
 	if _, err := p.db.Pool.Exec(ctx, "UPDATE clusters SET next_poll_at = now() WHERE id = $1", cluster); err != nil {
-		return db.Problem(fmt.Errorf("asking for the cluster's poll: %w", err))
+		return db.Problem(fmt.Errorf("reading the cluster's poll: %w", err))
 	}
 	return nil
 }
@@ -96,7 +96,7 @@ func (p *Poller) memberOf(ctx context.Context, hostID int64) (member, unit, erro
 		return member{}, unit{}, err
 	}
 	if len(found) == 0 {
-		return member{}, unit{}, problem.New(problem.CodeNotFound, "there is no such host")
+		return member{}, unit{}, problem.New(problem.CodeNotFound, "host not found")
 	}
 	u := unit{host: hostID}
 	if found[0].cluster != nil {

@@ -20,7 +20,7 @@ func (p *Poller) readTasks(ctx context.Context, id, cluster int64) error {
 		return nil // the service stops
 	}
 	if hostErr != nil {
-		p.log.Debug("a host does not tell its tasks", "host", id, "error", hostErr)
+		p.log.Debug("a host does not report its tasks", "host", id, "error", hostErr)
 	}
 	return err
 }

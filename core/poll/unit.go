@@ -48,7 +48,7 @@ var hastenStatements = []string{
 func (p *Poller) hasten(ctx context.Context) error {
 	for _, statement := range hastenStatements {
 		if _, err := p.db.Pool.Exec(ctx, statement, p.every(ctx), maxBackOff); err != nil {
-			return db.Problem(fmt.Errorf("bringing polls forward: %w", err))
+			return db.Problem(fmt.Errorf("scheduling polls earlier: %w", err))
 		}
 	}
 	return nil
@@ -64,13 +64,13 @@ UNION ALL
 SELECT 0, h.id, true FROM hosts h WHERE h.failures > 0 AND h.next_poll_at <= now()
 	AND EXISTS (SELECT FROM hosts o WHERE o.cluster_id = h.cluster_id AND o.failures = 0)`)
 	if err != nil {
-		return nil, db.Problem(fmt.Errorf("asking what is due: %w", err))
+		return nil, db.Problem(fmt.Errorf("reading due polls: %w", err))
 	}
 	units, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (u unit, err error) {
 		return u, row.Scan(&u.cluster, &u.host, &u.probe)
 	})
 	if err != nil {
-		return nil, db.Problem(fmt.Errorf("asking what is due: %w", err))
+		return nil, db.Problem(fmt.Errorf("reading due polls: %w", err))
 	}
 	return units, nil
 }
@@ -122,14 +122,14 @@ const selectMember = `SELECT h.id, h.cluster_id, h.failures, h.next_poll_at <= n
 func (p *Poller) members(ctx context.Context, where string, arg int64) ([]member, error) {
 	rows, err := p.db.Pool.Query(ctx, selectMember+where, arg)
 	if err != nil {
-		return nil, db.Problem(fmt.Errorf("reading what to poll: %w", err))
+		return nil, db.Problem(fmt.Errorf("reading the host to poll: %w", err))
 	}
 	members, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (m member, err error) {
 		return m, row.Scan(&m.id, &m.cluster, &m.failures, &m.due, &m.since, &m.detail, &m.missing, &m.rightsAt, &m.limited,
 			&m.partial, &m.leftOut, &m.entry, &m.membershipAt, &m.factsOf)
 	})
 	if err != nil {
-		return nil, db.Problem(fmt.Errorf("reading what to poll: %w", err))
+		return nil, db.Problem(fmt.Errorf("reading the host to poll: %w", err))
 	}
 	return members, nil
 }

@@ -54,7 +54,7 @@ func (s *Store) Register(q *job.Queue) { q.Register(kind, job.WorkerFunc(s.perfo
 // does is what becomes of a node.
 func does(command hypervisor.PowerCommand) string {
 	if command == hypervisor.PowerShutdown {
-		return "switched off"
+		return "shut down"
 	}
 	return "rebooted"
 }
@@ -85,9 +85,9 @@ func (s *Store) Power(ctx context.Context, hostID int64, node string, command hy
 		return guest.Started{}, err
 	}
 	c := plan.Confirmation{Code: problem.CodeConfirmRequired, Phrase: node, Given: confirm != nil && *confirm == node, IsSelf: self,
-		Why: fmt.Sprintf("the node %s is %s, with all its guests; send its name as confirm to go on", node, does(command))}
+		Why: fmt.Sprintf("the node %s is %s, with all its guests; to proceed, send the node's name as confirm", node, does(command))}
 	if self {
-		c.Code, c.Why = problem.CodeSelfTarget, selfText(node, command)+" Send the node's name as confirm to go on"
+		c.Code, c.Why = problem.CodeSelfTarget, selfText(node, command)+" To proceed, send the node's name as confirm"
 	}
 	err = draft.Decide(ctx, c, func(ctx context.Context, pl *plan.Plan) error { return s.tell(ctx, &p, command, self, status, pl) })
 	if err != nil {
@@ -113,9 +113,10 @@ func (s *Store) Power(ctx context.Context, hostID int64, node string, command hy
 
 func selfText(node string, command hypervisor.PowerCommand) string {
 	if command == hypervisor.PowerShutdown {
-		return fmt.Sprintf("This service runs on the node %s: it is gone until somebody switches the node on again.", node)
+		return fmt.Sprintf("This service runs on the node %s: it is unavailable until somebody switches the node on again.", node)
 	}
-	return fmt.Sprintf("This service runs on the node %s: it is gone until the node is back, and longer if it is not started at boot.", node)
+	return fmt.Sprintf("This service runs on the node %s: it is unavailable until the node is back, and stays unavailable if it is not "+
+		"started at boot.", node)
 }
 
 // tell writes into the plan what a command does.
@@ -145,7 +146,7 @@ func (s *Store) tell(ctx context.Context, p *host.Place, command hypervisor.Powe
 			plan.Counted(others, "1 guest of another team is", "%d guests of other teams are"))
 	}
 	if len(guests) > 0 && command == hypervisor.PowerReboot {
-		pl.Warn("Of these guests only those start again by themselves that are set to start at boot.")
+		pl.Warn("Of these guests, only those that are set to start at boot start again.")
 	}
 	return s.warn(ctx, p, command, pl)
 }
@@ -161,14 +162,15 @@ func (s *Store) warn(ctx context.Context, p *host.Place, command hypervisor.Powe
 		(SELECT count(*) FROM jobs j JOIN guests g ON j.exclusive = 'guest:' || g.id WHERE j.status IN ('queued', 'running')
 			AND g.cluster_id = $1 AND g.node = $2)`, p.ClusterID, p.Node).Scan(&nodes, &online, &jobs)
 	if err != nil {
-		return db.Problem(fmt.Errorf("reading what a node's power concerns: %w", err))
+		return db.Problem(fmt.Errorf("reading the effects of a node's power command: %w", err))
 	}
 	if nodes > 1 && 2*online <= nodes {
-		pl.Warn("Of %d nodes %s online: the cluster may lose its quorum, and then changes nothing and starts no guest meanwhile.",
+		pl.Warn("Of %d nodes, %s online: the cluster may lose its quorum; until it has it again, it cannot be changed and starts no "+
+			"guests.",
 			nodes, plan.Counted(online, "1 remains", "%d remain"))
 	}
 	if jobs > 0 {
-		pl.Warn("%s on guests of the node now, and may fail.", plan.Counted(jobs, "1 job works", "%d jobs work"))
+		pl.Warn("%s on guests of the node and may fail.", plan.Counted(jobs, "1 job is working", "%d jobs are working"))
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ func (s *Store) perform(ctx context.Context, run *job.Run) error {
 		return err
 	}
 	if run.Begun(step) {
-		run.Note("the service was interrupted after it had asked, or was about to; looking what has come of it")
+		run.Note("the service was interrupted around the time of the request; checking its result")
 	} else if _, err := run.Do(ctx, w.step()); err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (w *work) step() job.Step {
 		Query: func() hypervisor.TaskQuery { return hypervisor.TaskQuery{Node: w.Node} },
 		Ours:  func(hypervisor.Task) bool { return false },
 		Absent: func(context.Context, time.Time, bool) error {
-			return job.Undetermined("it is not known whether the request was taken; nothing was sent again")
+			return job.Undetermined("it is unknown whether the request was accepted; nothing was sent again")
 		},
 	}
 }
@@ -117,20 +117,20 @@ func (w *work) prepare(ctx context.Context) error {
 		return err
 	}
 	if self && !w.Self {
-		return job.Fail("%s That was not so when it was confirmed; nothing was done", selfText(w.Node, w.Command))
+		return job.Fail("%s This was not the case when the request was confirmed; nothing was done", selfText(w.Node, w.Command))
 	}
 	status, err := w.ask(ctx, w.HostID)
 	if err != nil {
 		return job.Fail("the node does not answer (%s); nothing was done", job.Explain(err))
 	}
 	if status.Uptime == nil {
-		return job.Fail("the node does not tell for how long it has been up, by which a reboot is known; nothing was done")
+		return job.Fail("the node does not report its uptime, which is needed to detect a reboot; nothing was done")
 	}
 	w.Uptime = *status.Uptime
 	if w.Watchers, err = w.watchers(ctx); err != nil {
 		return err
 	}
-	w.run.Note("the node %s has been up for %s; telling it to %s", w.Node, seconds(w.Uptime), w.Command)
+	w.run.Note("the node %s has been up for %s; sending the command %s", w.Node, seconds(w.Uptime), w.Command)
 	return w.run.SaveProgress(ctx, w.progress)
 }
 
@@ -168,7 +168,7 @@ func (w *work) look(ctx context.Context) (uptime int64, err error) {
 			return *status.Uptime, nil
 		}
 		if failed == nil {
-			failed = errors.New("it does not tell for how long it has been up")
+			failed = errors.New("the node does not report its uptime")
 		}
 		if err == nil {
 			err = failed
@@ -202,7 +202,8 @@ func (w *work) follow(ctx context.Context) error {
 		uptime, err := w.look(ctx)
 		select {
 		case <-w.run.Canceled():
-			return job.Stopped("the node was told to %s, and that cannot be taken back; it is not watched any more", w.Command)
+			return job.Stopped("the command %s was sent to the node and cannot be taken back; the job no longer watches the node",
+				w.Command)
 		default:
 		}
 		if ctx.Err() != nil {
@@ -212,12 +213,12 @@ func (w *work) follow(ctx context.Context) error {
 		case err == nil && w.restarted(uptime, time.Since(sent)):
 			return w.back(ctx, uptime)
 		case err == nil && w.Away != nil:
-			w.run.Note("the node answers again, and was not restarted: it has been up for %s", seconds(uptime))
+			w.run.Note("the node answers again but was not restarted: it has been up for %s", seconds(uptime))
 			if err := w.note(ctx, nil); err != nil {
 				return err
 			}
 		case err != nil && w.Away == nil:
-			w.run.Note("the node does not answer any more (%s)", job.Explain(err))
+			w.run.Note("the node no longer answers (%s)", job.Explain(err))
 			if err := w.note(ctx, new(time.Now().UTC())); err != nil {
 				return err
 			}
@@ -227,13 +228,13 @@ func (w *work) follow(ctx context.Context) error {
 		}
 		switch {
 		case w.Away == nil && time.Since(sent) >= down && w.Taken:
-			return job.Fail("the node has taken the command, and did not go down within %s: it answers, and has been up for %s", down,
+			return job.Fail("the node accepted the command but did not go down within %s: it answers, and has been up for %s", down,
 				seconds(uptime))
 		case w.Away == nil && time.Since(sent) >= down:
 			return job.Undetermined("the answer to the request was lost, and the node did not go down within %s: it answers, and has been up "+
 				"for %s; nothing was sent again", down, seconds(uptime))
 		case w.Away != nil && time.Since(*w.Away) >= up:
-			return job.Fail("the node has not answered since %s, and is not back after %s (%s): see to it at its console",
+			return job.Fail("the node has not answered since %s and is not back after %s (%s): check it at its console",
 				w.Away.Format(time.TimeOnly+" MST"), up, job.Explain(err))
 		}
 	}
@@ -259,13 +260,13 @@ func (w *work) restarted(uptime int64, since time.Duration) bool {
 func (w *work) back(ctx context.Context, uptime int64) error {
 	switch {
 	case w.Away == nil:
-		w.run.Note("the node was restarted, and has been up for %s", seconds(uptime))
+		w.run.Note("the node was restarted and has been up for %s", seconds(uptime))
 	default:
 		w.run.Note("the node is back: it did not answer for %s, and has been up for %s", time.Since(*w.Away).Round(time.Second),
 			seconds(uptime))
 	}
 	if w.Command == hypervisor.PowerShutdown {
-		w.run.Note("somebody, or something, has switched it on again")
+		w.run.Note("the node was switched on again")
 	}
 	return w.sync(ctx)
 }
@@ -274,10 +275,10 @@ func (w *work) back(ctx context.Context, uptime int64) error {
 func (w *work) gone(ctx context.Context) {
 	since := time.Since(*w.Away).Round(time.Second)
 	if w.watched(ctx) {
-		w.run.Note("the node has not answered for %s, while other members of its cluster do: it is off, or about to be", since)
+		w.run.Note("the node has not answered for %s, while other members of its cluster have: it is off or shutting down", since)
 		return
 	}
-	w.run.Note("the node has not answered for %s; no other member of its cluster tells whether it is off", since)
+	w.run.Note("the node has not answered for %s; no other member of its cluster reports whether it is off", since)
 }
 
 // sync polls the hosts that are connected to the node, which ends their pauses after failures. The job has ended well
@@ -298,7 +299,7 @@ func (w *work) sync(ctx context.Context) error {
 	for _, id := range hosts {
 		syncing, cancel := context.WithTimeout(context.WithoutCancel(ctx), syncLimit)
 		if err := w.Store.Sync(syncing, id); err != nil {
-			w.run.Note("the host could not be polled (%s); the next poll shows what has changed", job.Explain(err))
+			w.run.Note("the host could not be polled (%s); the next poll will show the changes", job.Explain(err))
 		}
 		cancel()
 	}

@@ -95,7 +95,7 @@ func From(err error) *Error {
 	if errors.As(err, &p) {
 		return p
 	}
-	return New(CodeInternal, "something went wrong inside the service; its log has the reason").Because(err)
+	return New(CodeInternal, "an internal error occurred; see the service's log for details").Because(err)
 }
 
 // CodeOf is the code of the problem in err; CodeInternal when there is none.

@@ -31,11 +31,11 @@ func ParseBaseURL(text string) (*url.URL, error) {
 	case err != nil:
 		return nil, fmt.Errorf("it is not a URL like https://hostler.example.com") // the error would repeat a password in it
 	case u.Scheme != "http" && u.Scheme != "https" || u.Opaque != "" || u.Host == "":
-		return nil, fmt.Errorf("it is not a URL like https://hostler.example.com: it begins with http:// or https:// and a host")
+		return nil, fmt.Errorf("it is not a URL like https://hostler.example.com: it must start with http:// or https:// and a host")
 	case u.User != nil:
-		return nil, fmt.Errorf("a base URL has no user and no password")
+		return nil, fmt.Errorf("a base URL must not have a user or password")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || strings.Contains(text, "#"):
-		return nil, fmt.Errorf("a base URL has neither a query nor a fragment")
+		return nil, fmt.Errorf("a base URL must not have a query or fragment")
 	}
 	base := &url.URL{Scheme: u.Scheme}
 	if base.Host, err = parseAuthority(u); err != nil {
@@ -49,25 +49,25 @@ func parseAuthority(u *url.URL) (string, error) {
 	name := strings.ToLower(u.Hostname())
 	if address, err := netip.ParseAddr(name); err == nil {
 		if address.Zone() != "" {
-			return "", fmt.Errorf("the address of a base URL has no zone")
+			return "", fmt.Errorf("the address of a base URL must not have a zone")
 		}
 		if name = address.String(); address.Is6() {
 			name = "[" + name + "]"
 		}
 	} else if len(name) > 253 || !domain.MatchString(name) {
-		return "", fmt.Errorf("%q is no host: an international name is written in its form with xn--", u.Hostname())
+		return "", fmt.Errorf("%q is not a host: write an international name in its xn-- form", u.Hostname())
 	}
 	port := u.Port()
 	if port == "" {
 		if strings.HasSuffix(u.Host, ":") {
-			return "", fmt.Errorf("behind the colon there is no port")
+			return "", fmt.Errorf("the port after the colon is missing")
 		}
 		return name, nil
 	}
 	number, err := strconv.ParseUint(port, 10, 16)
 	switch {
 	case err != nil || number == 0:
-		return "", fmt.Errorf("%s is no port", port)
+		return "", fmt.Errorf("%s is not a port", port)
 	case u.Scheme == "https" && number == 443, u.Scheme == "http" && number == 80: // browsers leave it out of an origin
 		return name, nil
 	}
@@ -82,11 +82,12 @@ func parsePath(u *url.URL) (string, error) {
 	segments := strings.Split(path[1:], "/")
 	for _, s := range segments {
 		if s == "." || s == ".." || !segment.MatchString(s) {
-			return "", fmt.Errorf("the path %s has a segment that is not made of letters, digits, dots, hyphens, underscores and tildes", path)
+			return "", fmt.Errorf("the path %s has a segment with characters other than letters, digits, dots, hyphens, underscores "+
+				"and tildes", path)
 		}
 	}
 	if slices.Contains(own, segments[0]) {
-		return "", fmt.Errorf("the path must not begin with /%s, which is a path of the service itself", segments[0])
+		return "", fmt.Errorf("the path must not start with /%s, which is a path of the service itself", segments[0])
 	}
 	return path, nil
 }

@@ -17,8 +17,8 @@ type told struct {
 }
 
 // errContradiction is told to clients: the operator finds it when trying the proxy.
-var errContradiction = errors.New("the proxy forwards Forwarded and X-Forwarded-For, which name different clients: " +
-	"let it delete the one that it does not write itself, and name all proxies that are trusted")
+var errContradiction = errors.New("the proxy sends Forwarded and X-Forwarded-For headers that name different clients: let it delete " +
+	"the one that it does not write itself, and list all trusted proxies")
 
 // read finds the client that believed proxies tell of. Each proxy adds on the right whom it serves, and what stands on the left
 // may be a client's invention: the client is the first address from the right that is no proxy of ours. Where one header was written
@@ -192,7 +192,7 @@ func parseElement(text string) (h *hop, rest string, err error) {
 	}
 }
 
-var errMalformed = errors.New("the proxy forwards a header Forwarded that is not well-formed (RFC 7239 section 4)")
+var errMalformed = errors.New("the proxy sends a Forwarded header that is not well-formed (RFC 7239 section 4)")
 
 // parseValue reads a token or a quoted string (RFC 9110 section 5.6).
 func parseValue(text string) (value, rest string, err error) {

@@ -28,20 +28,20 @@ func parseNetwork(word string) (netip.Prefix, error) {
 	var network netip.Prefix
 	if address, err := netip.ParseAddr(word); err == nil {
 		if address.Zone() != "" {
-			return netip.Prefix{}, fmt.Errorf("%q has a zone, which a network cannot have: leave it out", word)
+			return netip.Prefix{}, fmt.Errorf("%q has a zone, which is not allowed in a network", word)
 		}
 		address = address.Unmap()
 		network = netip.PrefixFrom(address, address.BitLen())
 	} else if network, err = netip.ParsePrefix(word); err != nil {
-		return netip.Prefix{}, fmt.Errorf("%q is neither an address nor a network like 10.0.0.0/8", word)
+		return netip.Prefix{}, fmt.Errorf("%q is not an address or a network like 10.0.0.0/8", word)
 	}
 	switch {
 	case network.Bits() == 0:
-		return netip.Prefix{}, fmt.Errorf("%q is everybody: name the addresses of the proxies", word)
+		return netip.Prefix{}, fmt.Errorf("%q includes everybody: list the addresses of the proxies", word)
 	case network.Addr().Is4In6():
-		return netip.Prefix{}, fmt.Errorf("%q is a network of IPv4: write it as one", word)
+		return netip.Prefix{}, fmt.Errorf("%q is an IPv4 network: write it as one", word)
 	case network != network.Masked():
-		return netip.Prefix{}, fmt.Errorf("%q has bits beyond its length: %s would be the network", word, network.Masked())
+		return netip.Prefix{}, fmt.Errorf("%q has bits beyond its prefix length: the network would be %s", word, network.Masked())
 	}
 	return network, nil
 }

@@ -80,16 +80,16 @@ func TestClientOfARequest(t *testing.T) {
 		"Forwarded that tells nobody": {peer: proxyPeer, headers: []string{"Forwarded", "for=6.6.6.6, by=10.0.0.1"}, want: "10.0.0.1:4000"},
 		"Forwarded with an escape":    {peer: proxyPeer, headers: []string{"Forwarded", `x="a\"b";for=203.0.113.7`}, want: "203.0.113.7:0"},
 		"Forwarded, left open": {peer: proxyPeer, headers: []string{"Forwarded", `for="6.6.6.6, for=203.0.113.7`},
-			want: "the proxy forwards a header"},
+			want: "the proxy sends a Forwarded header"},
 		"Forwarded, swallowing": {peer: proxyPeer, headers: []string{"Forwarded", `for=6.6.6.6;x=", for="[2001:db8::7]"`},
-			want: "the proxy forwards a header"},
-		"Forwarded without a value": {peer: proxyPeer, headers: []string{"Forwarded", "for"}, want: "the proxy forwards a header"},
+			want: "the proxy sends a Forwarded header"},
+		"Forwarded without a value": {peer: proxyPeer, headers: []string{"Forwarded", "for"}, want: "the proxy sends a Forwarded header"},
 		"both agree": {peer: proxyPeer, headers: []string{"X-Forwarded-For", "203.0.113.7", "Forwarded", "for=203.0.113.7;proto=https"},
 			want: "203.0.113.7:0", secure: true},
 		"both contradict": {peer: proxyPeer, headers: []string{"X-Forwarded-For", "203.0.113.7", "Forwarded", "for=6.6.6.6"},
-			want: "the proxy forwards Forwarded and X-Forwarded-For"},
+			want: "the proxy sends Forwarded and X-Forwarded-For"},
 		"one of both is hidden": {peer: proxyPeer, headers: []string{"X-Forwarded-For", "203.0.113.7", "Forwarded", "for=_x"},
-			want: "the proxy forwards Forwarded and X-Forwarded-For"},
+			want: "the proxy sends Forwarded and X-Forwarded-For"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -38,7 +38,7 @@ func (s *Store) Run(ctx context.Context) {
 		s.Heartbeat.Beat(turnTime + 2*requestTime)
 		if s.Unable == nil || !s.Unable() {
 			if err := s.Turn(ctx); err != nil && ctx.Err() == nil {
-				s.log().Warn("samples could not be sent; that is tried again", "error", err)
+				s.log().Warn("could not send samples; trying again", "error", err)
 			}
 		}
 		s.Heartbeat.Beat(tick)
@@ -105,7 +105,7 @@ func (s *Store) due(ctx context.Context) (*due, error) {
 	}
 	if sealed != nil {
 		if d.Secret, err = s.Keys.Open(sealed, place); err != nil {
-			return nil, fmt.Errorf("opening the receiver's secret: %w", err)
+			return nil, fmt.Errorf("decrypting the receiver's secret: %w", err)
 		}
 	}
 	return d, nil
@@ -149,12 +149,12 @@ func (s *Store) note(ctx context.Context, d *due, to metric.Place, o outcome) (b
 		WHERE version = $1 AND (sent_at, sent_kind, sent_id) <= ($2, $3, $4)`,
 		d.version, to.At, to.Kind, to.ID, o.sent, o.refused, o.why)
 	if err != nil {
-		return false, db.Problem(fmt.Errorf("noting how far samples were sent: %w", err))
+		return false, db.Problem(fmt.Errorf("recording which samples were sent: %w", err))
 	}
 	d.after = to
 	if o.sent > 0 {
 		if d.failures > 0 {
-			s.log().Info("the receiver of samples takes them again")
+			s.log().Info("the receiver of samples accepts them again")
 		}
 		d.taken, d.failures = true, 0
 	}
@@ -168,12 +168,12 @@ func (s *Store) failed(ctx context.Context, d *due, cause *away) error {
 		wait = min(longestWait, tick<<min(d.failures, 10))
 	}
 	if d.failures == 0 {
-		s.log().Warn("the receiver of samples takes none; they wait", "error", cause.text)
+		s.log().Warn("the receiver of samples rejects them; they wait", "error", cause.text)
 	}
 	_, err := s.DB.Pool.Exec(ctx, `UPDATE remote_write SET failures = failures + 1, error = $2, error_at = now(), 
 		next_at = now() + $3::interval WHERE version = $1`, d.version, cause.text, wait)
 	if err != nil {
-		return db.Problem(fmt.Errorf("noting that the receiver of samples takes none: %w", err))
+		return db.Problem(fmt.Errorf("recording that the receiver of samples rejects them: %w", err))
 	}
 	return nil
 }

@@ -114,7 +114,7 @@ func (s *Store) Set(ctx context.Context, r Receiver) (*State, error) {
 	var sealed []byte
 	if !r.Secret.Empty() {
 		if sealed, err = s.Keys.Seal(r.Secret, place); err != nil {
-			return nil, fmt.Errorf("sealing the receiver's secret: %w", err)
+			return nil, fmt.Errorf("encrypting the receiver's secret: %w", err)
 		}
 	}
 	err = s.DB.Tx(ctx, func(tx *db.Tx) error {
@@ -145,10 +145,10 @@ func (s *Store) check(r *Receiver) (*url.URL, error) {
 		fault("url", err.Error())
 	} else if u.Scheme == "http" {
 		if !r.Secret.Empty() {
-			fault("url", "must be https:// where there is a password or a token: both would cross for all to read")
+			fault("url", "must be https:// with a password or token, which would otherwise be readable on the network")
 		}
 		if r.Fingerprint != "" {
-			fault("tls_fingerprint", "goes with https:// only")
+			fault("tls_fingerprint", "requires https://")
 		}
 	}
 	if r.Fingerprint != "" {
@@ -159,7 +159,7 @@ func (s *Store) check(r *Receiver) (*url.URL, error) {
 		}
 	}
 	if (r.Username != "") && r.Secret.Empty() {
-		fault("password", "goes with username")
+		fault("password", "requires username")
 	}
 	if len(faults) > 0 {
 		return nil, problem.Invalid(faults...)
@@ -178,7 +178,7 @@ func (s *Store) Remove(ctx context.Context) error {
 		var address string
 		err := tx.Pgx.QueryRow(ctx, "DELETE FROM remote_write RETURNING url").Scan(&address)
 		if errors.Is(err, pgx.ErrNoRows) {
-			return problem.New(problem.CodeNotFound, "samples are sent nowhere")
+			return problem.New(problem.CodeNotFound, "no receiver of samples is configured")
 		}
 		if err != nil {
 			return fmt.Errorf("removing the receiver: %w", err)

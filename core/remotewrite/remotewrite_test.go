@@ -318,7 +318,8 @@ func TestAReceiverThatIsAwayGetsAllLater(t *testing.T) {
 	}
 	f.turn()
 	state := f.state()
-	if state.Failures != 1 || state.LastError == nil || *state.LastError != "the receiver answers 503 Service Unavailable: later, please" ||
+	if state.Failures != 1 || state.LastError == nil ||
+		*state.LastError != "the receiver answered 503 Service Unavailable: later, please" ||
 		state.LastErrorAt == nil || *state.LateS < 500 {
 		t.Errorf("%+v", state)
 	}

@@ -67,7 +67,7 @@ func (c *sender) close() { c.client.CloseIdleConnections() }
 func (c *sender) send(ctx context.Context, samples []metric.Sample) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(encode(samples)))
 	if err != nil {
-		return &away{text: "the receiver's URL cannot be used"}
+		return &away{text: "the receiver's URL is not valid"}
 	}
 	r.Header.Set("Content-Encoding", "snappy")
 	r.Header.Set("Content-Type", "application/x-protobuf")
@@ -93,7 +93,7 @@ func (c *sender) judge(answer *http.Response, text string) error {
 	if answer.StatusCode/100 == 2 {
 		return nil
 	}
-	told := fmt.Sprintf("the receiver answers %d %s", answer.StatusCode, http.StatusText(answer.StatusCode))
+	told := fmt.Sprintf("the receiver answered %d %s", answer.StatusCode, http.StatusText(answer.StatusCode))
 	if text = c.plain(text); text != "" {
 		told += ": " + text
 	}

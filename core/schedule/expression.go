@@ -52,7 +52,7 @@ func ParseCron(text string) (string, error) {
 		return "", err
 	}
 	if rule.Next(time.Now().UTC()).IsZero() {
-		return "", errors.New("never comes")
+		return "", errors.New("never matches")
 	}
 	return strings.Join(strings.Fields(text), " "), nil
 }
@@ -75,11 +75,11 @@ func parseRule(text string) (*cron.SpecSchedule, error) {
 	}
 	parsed, err := parser.Parse(strings.Join(parts, " "))
 	if err != nil {
-		return nil, errors.New("is no cron expression")
+		return nil, errors.New("is not a cron expression")
 	}
 	rule, ok := parsed.(*cron.SpecSchedule)
 	if !ok {
-		return nil, errors.New("is no cron expression")
+		return nil, errors.New("is not a cron expression")
 	}
 	return rule, nil
 }
@@ -92,7 +92,7 @@ func ParseZone(name string) (*time.Location, error) {
 			return zone, nil
 		}
 	}
-	return nil, errors.New("is no time zone of the IANA database, such as Europe/Berlin or UTC")
+	return nil, errors.New("is not a time zone of the IANA database, such as Europe/Berlin or UTC")
 }
 
 // NewExpression reads an expression and the time zone that it is meant in.

@@ -22,11 +22,11 @@ func Follow(ctx context.Context, d *db.DB, from, to int64, why string) (follow, 
 			AND (params->'vm_id' = to_jsonb($1::bigint) OR params->'targets' @> jsonb_build_array(jsonb_build_object('vm', $1::bigint)))
 			ORDER BY id FOR UPDATE`, from, to)
 		if err != nil {
-			return fmt.Errorf("looking for the schedules of a VM: %w", err)
+			return fmt.Errorf("reading the schedules of a VM: %w", err)
 		}
 		named, err := pgx.CollectRows(rows, scan)
 		if err != nil {
-			return fmt.Errorf("looking for the schedules of a VM: %w", err)
+			return fmt.Errorf("reading the schedules of a VM: %w", err)
 		}
 		for _, s := range named {
 			params, ends, err := renamed(s.Params, from, to)
@@ -37,7 +37,7 @@ func Follow(ctx context.Context, d *db.DB, from, to int64, why string) (follow, 
 			case ends:
 				left = append(left, s.Name)
 				if err := disable(ctx, tx, s.ID, why); err != nil {
-					return fmt.Errorf("switching a schedule off: %w", err)
+					return fmt.Errorf("disabling a schedule: %w", err)
 				}
 				if err := tell(tx, "schedule.disable", s.ID, s.Name, details); err != nil {
 					return err
@@ -51,7 +51,7 @@ func Follow(ctx context.Context, d *db.DB, from, to int64, why string) (follow, 
 			// Who has read it before reads it again: it would act on the VM that was left.
 			if _, err := tx.Pgx.Exec(ctx, "UPDATE schedules SET params = $2, updated_at = clock_timestamp() WHERE id = $1", s.ID,
 				params); err != nil {
-				return fmt.Errorf("having a schedule follow its VM: %w", err)
+				return fmt.Errorf("moving a schedule to the new VM: %w", err)
 			}
 			details["changed"] = []string{"params"}
 			if err := tell(tx, "schedule.update", s.ID, s.Name, details); err != nil {
@@ -107,20 +107,20 @@ func renamed(params json.RawMessage, from, to int64) (changed json.RawMessage, e
 func TellFollow(ctx context.Context, d *db.DB, p *plan.Plan, moves Gone) error {
 	rows, err := d.Pool.Query(ctx, "SELECT name FROM ("+namedGone+") n", moves.VMs, moves.Apps, moves.HostID)
 	if err != nil {
-		return db.Problem(fmt.Errorf("looking for schedules: %w", err))
+		return db.Problem(fmt.Errorf("reading schedules: %w", err))
 	}
 	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
-		return db.Problem(fmt.Errorf("looking for schedules: %w", err))
+		return db.Problem(fmt.Errorf("reading schedules: %w", err))
 	}
 	if caller := identity.FromContext(ctx); caller != nil && caller.Instance() < identity.Viewer {
 		if len(names) > 0 {
-			p.Add(plan.KindSchedule, "", "%s with it.", plan.Counted(len(names), "1 schedule goes", "%d schedules go"))
+			p.Add(plan.KindSchedule, "", "%s to the new guest.", plan.Counted(len(names), "1 schedule moves", "%d schedules move"))
 		}
 		return nil
 	}
 	for _, name := range names {
-		p.Add(plan.KindSchedule, name, "The schedule %s goes with it, and acts on the one that is made.", name)
+		p.Add(plan.KindSchedule, name, "The schedule %s moves to the new guest.", name)
 	}
 	return nil
 }

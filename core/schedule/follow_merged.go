@@ -30,7 +30,7 @@ const followMerged = `WITH same AS MATERIALIZED (
 func FollowMerged(ctx context.Context, tx *db.Tx, from, to int64) error {
 	rows, err := tx.Pgx.Query(ctx, followMerged, from, to)
 	if err != nil {
-		return fmt.Errorf("having schedules follow a cluster: %w", err)
+		return fmt.Errorf("moving schedules to another cluster: %w", err)
 	}
 	type followed struct {
 		id         int64
@@ -40,11 +40,11 @@ func FollowMerged(ctx context.Context, tx *db.Tx, from, to int64) error {
 		return f, row.Scan(&f.id, &f.name, &f.kind)
 	})
 	if err != nil {
-		return fmt.Errorf("having schedules follow a cluster: %w", err)
+		return fmt.Errorf("moving schedules to another cluster: %w", err)
 	}
 	for _, f := range all {
 		if err := tell(tx, "schedule.update", f.id, f.name, map[string]any{"job_kind": f.kind, "changed": []string{"params"},
-			"reason": "two clusters turned out to be one"}); err != nil {
+			"reason": "two clusters turned out to be the same"}); err != nil {
 			return err
 		}
 	}

@@ -74,7 +74,7 @@ func (b *fixture) config(d *db.DB) schedule.Config {
 		} else {
 			b.preparedFor = append(b.preparedFor, caller.UserID)
 			if caller.Instance() < identity.Operator {
-				return nil, problem.New(problem.CodeForbidden, "this needs the role operator")
+				return nil, problem.New(problem.CodeForbidden, "this requires the role operator")
 			}
 		}
 		if p.Panic {

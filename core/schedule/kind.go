@@ -58,7 +58,7 @@ func decode[P any](raw json.RawMessage) (params P, err error) {
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&params); err != nil {
 		// The library's message may repeat a value.
-		return params, errors.New("does not fit this kind of job")
+		return params, errors.New("is not valid for this kind of job")
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return params, errors.New("is more than one JSON value")

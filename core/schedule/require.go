@@ -21,9 +21,9 @@ func Require(ctx context.Context, d *db.DB, kind string, id int64, role identity
 	held := caller.On(thing.TeamID)
 	switch {
 	case held == identity.NoRole:
-		return thing, problem.New(problem.CodeNotFound, "there is no such %s", kind)
+		return thing, problem.New(problem.CodeNotFound, "%s not found", kind)
 	case held < role:
-		return thing, problem.New(problem.CodeForbidden, "this needs the role %s", role).With("role", role.String())
+		return thing, problem.New(problem.CodeForbidden, "this requires the role %s", role).With("role", role.String())
 	}
 	return thing, nil
 }

@@ -61,7 +61,7 @@ func (s *Store) Get(ctx context.Context, id int64) (*Schedule, error) {
 func (s *Store) read(ctx context.Context, q querier, id int64) (*Schedule, error) {
 	found, err := one(ctx, q, "id = $1", id)
 	if err == nil && found == nil {
-		err = problem.New(problem.CodeNotFound, "there is no such schedule")
+		err = problem.New(problem.CodeNotFound, "schedule not found")
 	}
 	return found, err
 }

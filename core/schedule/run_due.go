@@ -30,7 +30,7 @@ var lasting = []problem.Code{
 func (s *Store) prepare(ctx context.Context, row *Schedule) (Enqueue, error) {
 	kind, known := s.kinds[row.JobKind]
 	if !known {
-		return nil, problem.New(problem.CodeNotFound, "there are no jobs of the kind %s to be scheduled", row.JobKind)
+		return nil, problem.New(problem.CodeNotFound, "jobs of the kind %s cannot be scheduled", row.JobKind)
 	}
 	writer, err := s.writerOf(ctx, row)
 	if err != nil {
@@ -41,7 +41,7 @@ func (s *Store) prepare(ctx context.Context, row *Schedule) (Enqueue, error) {
 		return nil, asWriter(row, err)
 	}
 	if enqueue == nil {
-		return nil, fmt.Errorf("the kind %s has prepared nothing", row.JobKind)
+		return nil, fmt.Errorf("the kind %s prepared no job", row.JobKind)
 	}
 	return once(enqueue), nil
 }
@@ -53,7 +53,7 @@ func (s *Store) writerOf(ctx context.Context, row *Schedule) (*identity.Caller, 
 		return nil, nil
 	}
 	gone := func(what string) error {
-		return problem.New(problem.CodeForbidden, "%s, who wrote the schedule last, %s", row.Writer.Email, what)
+		return problem.New(problem.CodeForbidden, "%s, who last saved the schedule, %s", row.Writer.Email, what)
 	}
 	if row.Writer.ID == nil {
 		return nil, gone("is no longer a user")
@@ -78,14 +78,14 @@ func asWriter(row *Schedule, err error) error {
 	if p.Code != problem.CodeForbidden || row.Writer == nil {
 		return err
 	}
-	told := problem.New(p.Code, "with the rights of %s, who wrote the schedule last: %s", row.Writer.Email, p.Detail)
+	told := problem.New(p.Code, "the rights of %s, who last saved the schedule, are not sufficient: %s", row.Writer.Email, p.Detail)
 	told.Members = p.Members
 	return told
 }
 
 // errPrepareAgain reports that the transaction was given up for another one
 // after the job had been written.
-var errPrepareAgain = errors.New("the job must be prepared anew")
+var errPrepareAgain = errors.New("the job must be prepared again")
 
 // once returns an Enqueue that fails when it is called again: db.Tx may repeat
 // its function, but an Enqueue may be called only once.
@@ -147,7 +147,7 @@ func (s *Store) leave(ctx context.Context, row *Schedule) (bool, error) {
 	if err != nil || now.Before(row.NextRunAt.Add(leaveFor)) {
 		return false, err
 	}
-	return s.fail(ctx, row, problem.New(problem.CodeInvalidState, "no instance that runs knows jobs of the kind %s", row.JobKind))
+	return s.fail(ctx, row, problem.New(problem.CodeInvalidState, "no running instance knows jobs of the kind %s", row.JobKind))
 }
 
 // guarded is prepare with a recover: a panic costs only this run.
@@ -192,7 +192,7 @@ func (s *Store) start(ctx context.Context, was *Schedule, enqueue Enqueue) (star
 		_, err = tx.Pgx.Exec(ctx, "UPDATE schedules SET next_run_at = $2, last_run_at = $3, last_job_id = $4, last_error = '' WHERE id = $1",
 			row.ID, next, now, made.ID)
 		if err != nil {
-			return fmt.Errorf("moving the schedule on: %w", err)
+			return fmt.Errorf("advancing the schedule: %w", err)
 		}
 		entry := s.entry(row, "schedule.fire",
 			map[string]any{"target": map[string]any{"kind": made.Target.Kind, "id": made.Target.ID, "name": made.Target.Name}})
@@ -212,7 +212,7 @@ func (s *Store) following(row *Schedule, now time.Time) (time.Time, error) {
 	}
 	next := e.Next(now)
 	if next.IsZero() {
-		return next, problem.New(problem.CodeInvalid, "the cron expression comes no more")
+		return next, problem.New(problem.CodeInvalid, "the cron expression never matches again")
 	}
 	return next, nil
 }
@@ -243,7 +243,7 @@ func (s *Store) fail(ctx context.Context, was *Schedule, cause *problem.Error) (
 			_, err = tx.Pgx.Exec(ctx, "UPDATE schedules SET next_run_at = $2, last_error = $3 WHERE id = $1", row.ID, next, why)
 		}
 		if err != nil {
-			return fmt.Errorf("noting why a schedule started no job: %w", err)
+			return fmt.Errorf("recording why a schedule started no job: %w", err)
 		}
 		entry := s.entry(row, action, map[string]any{"reason": why})
 		entry.Result = result

@@ -27,7 +27,7 @@ func SwitchOn(ctx context.Context, tx *db.Tx, id *int64, seed Seed, why string) 
 		err := tx.Pgx.QueryRow(ctx, "INSERT INTO schedules (name, cron, job_kind, seeded) VALUES ($1, $2, $3, true) RETURNING id", seed.Name,
 			seed.Cron, seed.JobKind).Scan(&made)
 		if err != nil {
-			return 0, fmt.Errorf("making the schedule anew: %w", err)
+			return 0, fmt.Errorf("recreating the schedule: %w", err)
 		}
 		return made, tell(tx, "schedule.create", made, seed.Name, map[string]any{"job_kind": seed.JobKind, "reason": why})
 	}
@@ -36,7 +36,7 @@ func SwitchOn(ctx context.Context, tx *db.Tx, id *int64, seed Seed, why string) 
 		last_error = '',
 		next_run_at = NULL, updated_at = clock_timestamp() WHERE id = $1`, row.ID, seed.Cron)
 	if err != nil {
-		return 0, fmt.Errorf("switching the schedule on: %w", err)
+		return 0, fmt.Errorf("enabling the schedule: %w", err)
 	}
 	return row.ID, tell(tx, "schedule.enable", row.ID, row.Name, map[string]any{"job_kind": seed.JobKind, "reason": why})
 }
@@ -52,7 +52,7 @@ func SwitchOff(ctx context.Context, tx *db.Tx, id *int64, jobKind, why string) e
 	_, err = tx.Pgx.Exec(ctx, "UPDATE schedules SET enabled = false, next_run_at = NULL, disabled_reason = $2, updated_at = "+
 		"clock_timestamp() WHERE id = $1", row.ID, why)
 	if err != nil {
-		return fmt.Errorf("switching the schedule off: %w", err)
+		return fmt.Errorf("disabling the schedule: %w", err)
 	}
 	return tell(tx, "schedule.disable", row.ID, row.Name, map[string]any{"job_kind": jobKind, "reason": why})
 }

@@ -68,7 +68,7 @@ func New(cfg Config) *Store {
 	s := &Store{cfg: cfg, db: cfg.DB, log: cfg.Logger, kinds: map[string]Kind{}, woken: make(chan struct{}, 1), hook: func(int64) {}}
 	for _, kind := range cfg.Kinds {
 		if _, twice := s.kinds[kind.Name]; twice || kind.Name == "" || kind.Prepare == nil {
-			panic(fmt.Sprintf("the kind of schedule %q is there twice, or has no name or no Prepare", kind.Name))
+			panic(fmt.Sprintf("the kind of schedule %q is registered twice, or has no name or no Prepare", kind.Name))
 		}
 		s.kinds[kind.Name] = kind
 	}
@@ -107,7 +107,7 @@ func (s *Store) now(ctx context.Context, q querier) (time.Time, error) {
 	}
 	rows, err := q.Query(ctx, "SELECT clock_timestamp()")
 	if err != nil {
-		return time.Time{}, db.Problem(fmt.Errorf("asking the database for the time: %w", err))
+		return time.Time{}, db.Problem(fmt.Errorf("reading the database's time: %w", err))
 	}
 	now, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[time.Time])
 	return now, db.Problem(err)

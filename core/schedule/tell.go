@@ -36,14 +36,14 @@ const namedGone = `SELECT s.name, COALESCE(s.vm = ANY($1), false) OR COALESCE(s.
 func Tell(ctx context.Context, d *db.DB, p *plan.Plan, gone Gone) error {
 	rows, err := d.Pool.Query(ctx, namedGone, gone.VMs, gone.Apps, gone.HostID)
 	if err != nil {
-		return db.Problem(fmt.Errorf("looking for schedules: %w", err))
+		return db.Problem(fmt.Errorf("reading schedules: %w", err))
 	}
 	named, err := pgx.CollectRows(rows, pgx.RowToStructByPos[struct {
 		Name          string
 		Ends, Selects bool
 	}])
 	if err != nil {
-		return db.Problem(fmt.Errorf("looking for schedules: %w", err))
+		return db.Problem(fmt.Errorf("reading schedules: %w", err))
 	}
 	caller := identity.FromContext(ctx)
 	hidden := caller != nil && caller.Instance() < identity.Viewer
@@ -55,19 +55,19 @@ func Tell(ctx context.Context, d *db.DB, p *plan.Plan, gone Gone) error {
 		case hidden:
 			goOn++
 		case s.Ends:
-			p.Add(plan.KindSchedule, s.Name, "The schedule %s finds nothing any more to act on, and is switched off.", s.Name)
+			p.Add(plan.KindSchedule, s.Name, "The schedule %s has no targets left and is disabled.", s.Name)
 		case s.Selects:
-			p.Add(plan.KindSchedule, s.Name, "The schedule %s selects guests of the host, and finds none any more.", s.Name)
+			p.Add(plan.KindSchedule, s.Name, "The schedule %s selects guests of the host, and will select none.", s.Name)
 		default:
-			p.Add(plan.KindSchedule, s.Name, "The schedule %s goes on with its other targets.", s.Name)
+			p.Add(plan.KindSchedule, s.Name, "The schedule %s continues with its other targets.", s.Name)
 		}
 	}
 	if ends > 0 {
-		p.Add(plan.KindSchedule, "", "%s nothing any more to act on.", plan.Counted(ends, "1 schedule finds", "%d schedules find"))
+		p.Add(plan.KindSchedule, "", "%s no targets left.", plan.Counted(ends, "1 schedule has", "%d schedules have"))
 	}
 	if goOn > 0 {
 		p.Add(plan.KindSchedule, "", "%s.",
-			plan.Counted(goOn, "1 schedule goes on with its other targets", "%d schedules go on with their other targets"))
+			plan.Counted(goOn, "1 schedule continues with its other targets", "%d schedules continue with their other targets"))
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ func (s *Store) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		wait, err := s.Sweep(ctx)
 		if err != nil && ctx.Err() == nil {
-			s.log.Warn("the schedules could not be looked at; they are tried again", "error", err)
+			s.log.Warn("could not read the schedules; trying again", "error", err)
 			wait = 5 * retryAfter
 		}
 		wait = min(wait, s.cfg.LookEvery)
@@ -70,7 +70,7 @@ func (s *Store) Sweep(ctx context.Context) (time.Duration, error) {
 		}
 		if err != nil {
 			// A schedule that fails must not delay the others.
-			s.log.Warn("a schedule could not be served; it is tried again", "schedule", row.ID, "error", err)
+			s.log.Warn("could not serve a schedule; trying again", "schedule", row.ID, "error", err)
 			passed = append(passed, row.ID)
 		}
 	}
@@ -102,7 +102,7 @@ func (s *Store) begin(ctx context.Context, was *Schedule) error {
 		var unreadable *problem.Error
 		if errors.As(err, &unreadable) {
 			if err := disable(ctx, tx, row.ID, told(unreadable)); err != nil {
-				return fmt.Errorf("switching a schedule off: %w", err)
+				return fmt.Errorf("disabling a schedule: %w", err)
 			}
 			return audit.WriteEntry(tx, s.entry(row, "schedule.disable", map[string]any{"reason": told(unreadable)}))
 		}
@@ -110,7 +110,7 @@ func (s *Store) begin(ctx context.Context, was *Schedule) error {
 			return err
 		}
 		if _, err := tx.Pgx.Exec(ctx, "UPDATE schedules SET next_run_at = $2 WHERE id = $1", row.ID, next); err != nil {
-			return fmt.Errorf("noting when a schedule is due: %w", err)
+			return fmt.Errorf("recording when a schedule is due: %w", err)
 		}
 		return nil
 	})

@@ -148,7 +148,7 @@ func TestWhatKeepsADueSchedule(t *testing.T) {
 			b.sweep()
 			now, reason := b.get(s.ID), "because of this"
 			if test.code == problem.CodeForbidden {
-				reason = "with the rights of " + writer.Email + ", who wrote the schedule last: " + reason
+				reason = "the rights of " + writer.Email + ", who last saved the schedule, are not sufficient: " + reason
 			}
 			if now.Enabled == test.off || now.LastError != reason || (now.DisabledReason != "") != test.off || now.LastRunAt != nil {
 				t.Errorf("%+v", now)
@@ -298,8 +298,9 @@ func TestWriterWhoMayNoLonger(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ sql, reason string }{
 		"demoted": {"UPDATE team_members SET role = 'viewer' WHERE user_id = $1",
-			"who wrote the schedule last: this needs the role operator"},
-		"without":     {"DELETE FROM team_members WHERE user_id = $1", "who wrote the schedule last: this needs the role operator"},
+			"who last saved the schedule, are not sufficient: this requires the role operator"},
+		"without": {"DELETE FROM team_members WHERE user_id = $1",
+			"who last saved the schedule, are not sufficient: this requires the role operator"},
 		"deactivated": {"UPDATE users SET is_active = false WHERE id = $1", "is not active"},
 		"deleted":     {"DELETE FROM users WHERE id = $1", "is no longer a user"},
 	} {

@@ -54,7 +54,7 @@ func (s *Store) Faults(d Draft, check CheckParams) []problem.Fault {
 	}
 	if name := strings.TrimSpace(d.Name); name == "" || utf8.RuneCountInString(name) > maxName ||
 		strings.ContainsFunc(name, unicode.IsControl) {
-		add("name", "must be 1 to 200 characters and hold no control characters")
+		add("name", "must be 1 to 200 characters without control characters")
 	}
 	if _, err := ParseCron(d.Cron); err != nil {
 		add("cron", err.Error())
@@ -162,7 +162,7 @@ func (s *Store) Update(ctx context.Context, id int64, change func(*Draft), check
 			return written, err
 		}
 	}
-	return nil, problem.New(problem.CodeConflict, "the schedule is changed by others at the same time; try again")
+	return nil, problem.New(problem.CodeConflict, "somebody else is changing the schedule; try again")
 }
 
 // checked returns the draft that may replace the schedule.
@@ -264,7 +264,7 @@ func (s *Store) Delete(ctx context.Context, id int64) error {
 			return fmt.Errorf("deleting the schedule: %w", err)
 		}
 		if len(gone) == 0 {
-			return problem.New(problem.CodeNotFound, "there is no such schedule")
+			return problem.New(problem.CodeNotFound, "schedule not found")
 		}
 		describe(ctx, gone[0], map[string]any{"job_kind": gone[0].JobKind})
 		return audit.Write(ctx, tx)
@@ -299,7 +299,8 @@ func (s *Store) inScope(ctx context.Context, kind Kind) error {
 		return nil
 	}
 	if needed := kind.Scope + ":write"; !slices.Contains(caller.Scopes, needed) {
-		return problem.New(problem.CodeForbidden, "for a schedule of this kind the API key needs the scope %s", needed).With("scope", needed)
+		return problem.New(problem.CodeForbidden, "for this kind of schedule, the API key needs the scope %s",
+			needed).With("scope", needed)
 	}
 	return nil
 }
@@ -347,7 +348,7 @@ func (s *Store) next(ctx context.Context, tx *db.Tx, d Draft) (*time.Time, error
 	if next := e.Next(now); !next.IsZero() {
 		return &next, nil
 	}
-	return nil, problem.InvalidField("never comes", "value_error", "body", "cron")
+	return nil, problem.InvalidField("never matches", "value_error", "body", "cron")
 }
 
 func writer(ctx context.Context) (id *int64, email string) {

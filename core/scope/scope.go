@@ -64,15 +64,15 @@ var queries = map[string]string{
 func Resolve(ctx context.Context, d *db.DB, kind string, id int64) (Thing, error) {
 	query, ok := queries[kind]
 	if !ok {
-		return Thing{}, fmt.Errorf("there is no kind of thing %q", kind)
+		return Thing{}, fmt.Errorf("unknown kind of object %q", kind)
 	}
 	t := Thing{Kind: kind, ID: id}
 	err := d.Pool.QueryRow(ctx, query, id).Scan(&t.Name, &t.TeamID, &t.HostID)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return Thing{}, problem.New(problem.CodeNotFound, "there is no such %s", kind)
+		return Thing{}, problem.New(problem.CodeNotFound, "%s not found", kind)
 	}
 	if err != nil {
-		return Thing{}, db.Problem(fmt.Errorf("looking for the %s: %w", kind, err))
+		return Thing{}, db.Problem(fmt.Errorf("reading the %s: %w", kind, err))
 	}
 	return t, nil
 }

@@ -60,7 +60,7 @@ func (s *Store) Find(ctx context.Context, text string, visible identity.Visible,
 		return []Hit{}, total, err
 	}
 	if hits, err = s.read(ctx, page, visible); err != nil {
-		return nil, 0, db.Problem(fmt.Errorf("reading what was found: %w", err))
+		return nil, 0, db.Problem(fmt.Errorf("reading the search results: %w", err))
 	}
 	return hits, total, nil
 }

@@ -20,18 +20,18 @@ const channelKey = "secret_key"
 func Announced(ctx context.Context, q Querier) (KeyID, bool, error) {
 	rows, err := q.Query(ctx, "SELECT id FROM secret_key")
 	if err != nil {
-		return 0, false, db.Problem(fmt.Errorf("asking the database which key seals: %w", err))
+		return 0, false, db.Problem(fmt.Errorf("reading the encryption key's ID from the database: %w", err))
 	}
 	text, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[string])
 	if errors.Is(err, pgx.ErrNoRows) {
 		return 0, false, nil
 	}
 	if err != nil {
-		return 0, false, db.Problem(fmt.Errorf("asking the database which key seals: %w", err))
+		return 0, false, db.Problem(fmt.Errorf("reading the encryption key's ID from the database: %w", err))
 	}
 	id, err := strconv.ParseUint(text, 16, 32)
 	if err != nil {
-		return 0, false, errors.New("asking the database which key seals: what it says is no key's id")
+		return 0, false, errors.New("reading the encryption key's ID from the database: it is not a key ID")
 	}
 	return KeyID(id), true, nil
 }
@@ -66,7 +66,7 @@ func announce(ctx context.Context, d *db.DB, before *KeyID, now KeyID) (bool, er
 	tag, err := d.Pool.Exec(ctx, `INSERT INTO secret_key (id) VALUES ($1)
 		ON CONFLICT (one) DO UPDATE SET id = excluded.id, changed_at = now() WHERE secret_key.id = $2`, now.String(), was)
 	if err != nil {
-		return false, db.Problem(fmt.Errorf("telling which key seals: %w", err))
+		return false, db.Problem(fmt.Errorf("storing the encryption key's ID: %w", err))
 	}
 	return tag.RowsAffected() == 1, nil
 }

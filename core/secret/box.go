@@ -19,11 +19,11 @@ var (
 	// ErrKeyWrong: the key file is not the one that sealed a value.
 	ErrKeyWrong = errors.New("the key file does not have the key")
 	// ErrKeyAccess: others may read or replace the key file.
-	ErrKeyAccess = errors.New("the key file is not safe")
+	ErrKeyAccess = errors.New("the key file is not secure")
 	// ErrKeyReadOnly: the key file would have to be made or changed where nothing can be written.
 	ErrKeyReadOnly = errors.New("the key file cannot be written")
 	// ErrNotOpened: the value is damaged, or was sealed for another place.
-	ErrNotOpened = errors.New("the sealed value cannot be opened")
+	ErrNotOpened = errors.New("the encrypted value cannot be decrypted")
 )
 
 // A sealed value is: this version, the master key's id in four bytes, and
@@ -58,13 +58,14 @@ type Box struct {
 func Load(ctx context.Context, path string, used func(context.Context) ([]KeyID, error)) (*Box, error) {
 	needed, err := used(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("asking the database for the keys in use: %w", err)
+		return nil, fmt.Errorf("reading the keys in use from the database: %w", err)
 	}
 	b := &Box{path: path, watchState: watchState{woken: make(chan struct{}, 1)}}
 	b.keyring, b.stamp, err = readFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if len(needed) > 0 {
-			return nil, fmt.Errorf("%w: %s is not there, and the database holds secrets sealed with key %s: restore the file from a backup",
+			return nil, fmt.Errorf("%w: %s does not exist, but the database has secrets encrypted with key %s: restore the file from a "+
+				"backup",
 				ErrKeyMissing, path, list(needed))
 		}
 		b.keyring, b.stamp, _, err = create(path)
@@ -79,7 +80,8 @@ func Load(ctx context.Context, path string, used func(context.Context) ([]KeyID,
 		}
 	}
 	if len(lacking) > 0 {
-		return nil, fmt.Errorf("%w: the database holds secrets sealed with key %s, and %s has only %s: restore the right file from a backup",
+		return nil, fmt.Errorf("%w: the database has secrets encrypted with key %s, but %s has only %s: restore the right file from a "+
+			"backup",
 			ErrKeyWrong, list(lacking), path, list(b.keyring.ids()))
 	}
 	return b, nil
@@ -147,7 +149,7 @@ func (b *Box) Seal(s String, place Binding) ([]byte, error) {
 	}
 	r, err := b.current()
 	if err != nil {
-		return nil, fmt.Errorf("sealing a value: %w", err)
+		return nil, fmt.Errorf("encrypting a value: %w", err)
 	}
 	return r.sealValue(text, place)
 }
@@ -169,14 +171,14 @@ func (b *Box) Open(sealed []byte, place Binding) (String, error) {
 	b.mu.Unlock()
 	if !r.has(id) { // a rotation by another process
 		if r, err = b.current(); err != nil {
-			return String{}, fmt.Errorf("opening a value of key %s: %w", id, err)
+			return String{}, fmt.Errorf("decrypting a value of key %s: %w", id, err)
 		}
 		if !r.has(id) {
 			b.wake() // it may be that this file has missed a rotation
 			if outdated := b.Outdated(); outdated != nil {
 				return String{}, unavailable(outdated)
 			}
-			return String{}, fmt.Errorf("%w: the value of %s.%s is sealed with key %s, and %s has only %s", ErrKeyWrong, place.Table,
+			return String{}, fmt.Errorf("%w: the value of %s.%s is encrypted with key %s, but %s has only %s", ErrKeyWrong, place.Table,
 				place.Column, id, b.path, list(r.ids()))
 		}
 	}
@@ -186,7 +188,7 @@ func (b *Box) Open(sealed []byte, place Binding) (String, error) {
 // KeyOf returns the key with which a value is sealed, as its header says.
 func KeyOf(sealed []byte) (KeyID, error) {
 	if len(sealed) <= headerSize || sealed[0] != sealedVersion {
-		return 0, fmt.Errorf("%w: it is no sealed value of a known version", ErrNotOpened)
+		return 0, fmt.Errorf("%w: it is not an encrypted value of a known version", ErrNotOpened)
 	}
 	return KeyID(binary.BigEndian.Uint32(sealed[1:headerSize])), nil
 }
@@ -204,7 +206,7 @@ func (r *keyring) sealValue(text string, place Binding) ([]byte, error) {
 	head := header(r.primary)
 	body, err := r.seal.Encrypt([]byte(text), place.associated(head))
 	if err != nil {
-		return nil, fmt.Errorf("sealing a value: %w", err)
+		return nil, fmt.Errorf("encrypting a value: %w", err)
 	}
 	return append(head, body...), nil
 }
@@ -227,10 +229,10 @@ func (b *Box) current() (*keyring, error) {
 	defer b.mu.Unlock()
 	info, err := os.Lstat(b.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: %s is no longer there: restore it from a backup", ErrKeyMissing, b.path)
+		return nil, fmt.Errorf("%w: %s no longer exists: restore it from a backup", ErrKeyMissing, b.path)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("looking at the key file: %w", err)
+		return nil, fmt.Errorf("checking the key file: %w", err)
 	}
 	if stampOf(info) == b.stamp {
 		return b.keyring, nil

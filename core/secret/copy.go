@@ -12,7 +12,7 @@ import (
 )
 
 // ErrCopied: a service runs that would not see a rotation.
-var ErrCopied = errors.New("a running service works with a copy of the key file")
+var ErrCopied = errors.New("a running service uses a copy of the key file")
 
 // What the ids of db.LockKeys stand for.
 const (
@@ -47,10 +47,10 @@ type Copy struct {
 func HoldCopy(ctx context.Context, d *db.DB, log hclog.Logger) (*Copy, error) {
 	lock, err := d.TryLockShared(ctx, db.LockKeys, lockCopies)
 	if err != nil {
-		return nil, fmt.Errorf("holding the copy of the key file: %w", err)
+		return nil, fmt.Errorf("locking the copy of the key file: %w", err)
 	}
 	if lock == nil {
-		return nil, fmt.Errorf("%w: start the service again when it has ended", ErrRotating)
+		return nil, fmt.Errorf("%w: start the service again after the rotation", ErrRotating)
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	c := &Copy{cancel: cancel, ended: make(chan struct{})}
@@ -87,7 +87,8 @@ func (c *Copy) keep(ctx context.Context, d *db.DB, lock *db.Lock, log hclog.Logg
 		switch wait = copyRetry; {
 		case err != nil: // the database is away, which others tell of
 		case lock == nil:
-			log.Error("the key is being rotated beside this service, which does not see it: start the service again when that has ended")
+			log.Error("the key is being rotated while this service is running, which will not see the new key: restart the service " +
+				"after the rotation")
 		default:
 			wait = copyLook
 		}
@@ -116,7 +117,7 @@ func withoutCopies(ctx context.Context, d *db.DB) (*db.Lock, error) {
 	for deadline := time.Now().Add(copyLeaves); ; {
 		lock, err := d.TryLock(ctx, db.LockKeys, lockCopies)
 		if err != nil {
-			return nil, fmt.Errorf("looking for services with a copy of the key file: %w", err)
+			return nil, fmt.Errorf("finding services with a copy of the key file: %w", err)
 		}
 		if lock != nil {
 			return lock, nil

@@ -33,17 +33,17 @@ func readFile(path string) (*keyring, stamp, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		if errors.Is(err, syscall.ELOOP) {
-			return nil, stamp{}, fmt.Errorf("%w: %s is a symbolic link: name the file itself", ErrKeyAccess, path)
+			return nil, stamp{}, fmt.Errorf("%w: %s is a symbolic link: use the path of the file itself", ErrKeyAccess, path)
 		}
 		if errors.Is(err, fs.ErrPermission) {
-			return nil, stamp{}, fmt.Errorf("%w: the service may not read %s: chown it to the service's user", ErrKeyAccess, path)
+			return nil, stamp{}, fmt.Errorf("%w: the service cannot read %s: chown it to the service's user", ErrKeyAccess, path)
 		}
 		return nil, stamp{}, fmt.Errorf("opening the key file: %w", err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, stamp{}, fmt.Errorf("looking at the key file: %w", err)
+		return nil, stamp{}, fmt.Errorf("checking the key file: %w", err)
 	}
 	if err := checkFile(path, f, info); err != nil {
 		return nil, stamp{}, err
@@ -64,14 +64,15 @@ func readFile(path string) (*keyring, stamp, error) {
 // another file in its place.
 func checkFile(path string, f *os.File, info fs.FileInfo) error {
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%w: %s is no regular file", ErrKeyAccess, path)
+		return fmt.Errorf("%w: %s is not a regular file", ErrKeyAccess, path)
 	}
 	owner := int(info.Sys().(*syscall.Stat_t).Uid)
 	if owner != os.Geteuid() && owner != 0 {
-		return fmt.Errorf("%w: %s belongs to user id %d: chown it to the service's user", ErrKeyAccess, path, owner)
+		return fmt.Errorf("%w: %s belongs to user ID %d: chown it to the service's user", ErrKeyAccess, path, owner)
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 && !(owner == 0 && mode == sharedMode && sharedBy(f, os.Geteuid())) {
-		return fmt.Errorf("%w: %s has mode %#o and others may use it: chmod 600, and rotate the key if others may have read it", ErrKeyAccess,
+		return fmt.Errorf("%w: %s has mode %#o, so other users can access it: chmod 600, and rotate the key if others may have read it",
+			ErrKeyAccess,
 			path, mode)
 	}
 	return checkFolder(path)
@@ -82,14 +83,14 @@ func checkFile(path string, f *os.File, info fs.FileInfo) error {
 func checkFolder(path string) error {
 	folder, err := os.Stat(filepath.Dir(path))
 	if err != nil {
-		return fmt.Errorf("looking at the folder of the key file: %w", err)
+		return fmt.Errorf("checking the folder of the key file: %w", err)
 	}
 	if uid := int(folder.Sys().(*syscall.Stat_t).Uid); uid != os.Geteuid() && uid != 0 {
-		return fmt.Errorf("%w: the folder of %s belongs to user id %d: chown it to the service's user, and run this as that user",
+		return fmt.Errorf("%w: the folder of %s belongs to user ID %d: chown it to the service's user, and run this as that user",
 			ErrKeyAccess, path, uid)
 	}
 	if mode := folder.Mode(); mode.Perm()&0o022 != 0 && mode&fs.ModeSticky == 0 {
-		return fmt.Errorf("%w: others may replace %s, for its folder has mode %#o: chmod go-w", ErrKeyAccess, path, mode.Perm())
+		return fmt.Errorf("%w: other users can replace %s, because its folder has mode %#o: chmod go-w", ErrKeyAccess, path, mode.Perm())
 	}
 	return nil
 }
@@ -99,7 +100,7 @@ func checkFolder(path string) error {
 // fs.ErrExist.
 func createFile(path string, r *keyring) error {
 	if err := createFolder(filepath.Dir(path)); err != nil {
-		return fmt.Errorf("making the folder of the key file: %w", unwritable(path, err))
+		return fmt.Errorf("creating the folder of the key file: %w", unwritable(path, err))
 	}
 	// The check comes before the write: a file of root in the folder of the
 	// service's user would help neither.
@@ -112,7 +113,7 @@ func createFile(path string, r *keyring) error {
 	}
 	err = os.Link(draft, path) // unlike a rename it fails when the name is taken
 	if err := errors.Join(err, os.Remove(draft)); err != nil {
-		return fmt.Errorf("making the key file: %w", err)
+		return fmt.Errorf("creating the key file: %w", err)
 	}
 	return syncFolder(path)
 }
@@ -145,7 +146,7 @@ func unwritable(path string, err error) error {
 func replaceFile(path string, r *keyring) error {
 	old, err := os.Lstat(path)
 	if err != nil {
-		return fmt.Errorf("looking at the key file: %w", err)
+		return fmt.Errorf("checking the key file: %w", err)
 	}
 	draft, err := writeDraft(path, r)
 	if err != nil {

@@ -51,14 +51,15 @@ type keyFile struct {
 }
 
 // warning is written into the key file itself, for who finds it.
-const warning = "Without this file the secrets in the database cannot be opened. Back it up apart from the database. Let nobody read it."
+const warning = "Without this file, the secrets in the database cannot be decrypted. Back it up separately from the database, and do " +
+	"not let others read it."
 
 // newKeyring returns a keyring with one new key.
 func newKeyring() (*keyring, error) {
 	m := keyset.NewManager()
 	id, err := m.Add(aead.AES256GCMKeyTemplate())
 	if err != nil {
-		return nil, fmt.Errorf("making a key: %w", err)
+		return nil, fmt.Errorf("generating a key: %w", err)
 	}
 	return assemble(m, KeyID(id), []keyNote{{ID: KeyID(id).String(), Created: now()}})
 }
@@ -68,7 +69,7 @@ func (r *keyring) grow() (*keyring, error) {
 	m := keyset.NewManagerFromHandle(r.handle)
 	id, err := m.Add(aead.AES256GCMKeyTemplate())
 	if err != nil {
-		return nil, fmt.Errorf("making a key: %w", err)
+		return nil, fmt.Errorf("generating a key: %w", err)
 	}
 	return assemble(m, KeyID(id), append(slices.Clone(r.notes), keyNote{ID: KeyID(id).String(), Created: now()}))
 }
@@ -102,7 +103,7 @@ func (r *keyring) drop(ids []KeyID) (*keyring, error) {
 // assemble makes a keyring of keys whose primary one is not chosen yet.
 func assemble(m *keyset.Manager, primary KeyID, notes []keyNote) (*keyring, error) {
 	if err := m.SetPrimary(uint32(primary)); err != nil {
-		return nil, fmt.Errorf("choosing the key to seal with: %w", err)
+		return nil, fmt.Errorf("choosing the encryption key: %w", err)
 	}
 	h, err := m.Handle()
 	if err != nil {
@@ -115,7 +116,7 @@ func assemble(m *keyset.Manager, primary KeyID, notes []keyNote) (*keyring, erro
 func keyringOf(h *keyset.Handle, notes []keyNote) (*keyring, error) {
 	first, err := h.Primary()
 	if err != nil {
-		return nil, fmt.Errorf("finding the key to seal with: %w", err)
+		return nil, fmt.Errorf("finding the encryption key: %w", err)
 	}
 	master, err := aead.New(h)
 	if err != nil {
@@ -184,10 +185,10 @@ func (r *keyring) encode() ([]byte, error) {
 func decode(text []byte) (*keyring, error) {
 	var f keyFile
 	if err := json.Unmarshal(text, &f); err != nil {
-		return nil, errors.New("it is no key file, or damaged")
+		return nil, errors.New("it is not a key file, or is damaged")
 	}
 	if f.Version != 1 {
-		return nil, fmt.Errorf("it is of version %d, which this release does not know", f.Version)
+		return nil, fmt.Errorf("it has version %d, which this release does not support", f.Version)
 	}
 	h, err := insecurecleartextkeyset.Read(keyset.NewJSONReader(bytes.NewReader(f.Keyset)))
 	if err != nil {

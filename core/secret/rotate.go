@@ -125,7 +125,7 @@ func (b *Box) rotate(ctx context.Context, rot Rotation) (report Report, err erro
 	if err := announceRotated(ctx, rot.DB, r); err != nil {
 		return report, err
 	}
-	rot.Logger.Info("sealing all values anew", "key", r.primary, "resumed", report.Resumed)
+	rot.Logger.Info("re-encrypting all values", "key", r.primary, "resumed", report.Resumed)
 	if err := rot.reached("announced"); err != nil {
 		return report, err
 	}
@@ -133,7 +133,7 @@ func (b *Box) rotate(ctx context.Context, rot Rotation) (report Report, err erro
 		n, err := b.rewrite(ctx, rot, t)
 		report.Rewritten += n
 		if err != nil {
-			return report, fmt.Errorf("sealing %s.%s anew: %w", t.Name, t.Column, err)
+			return report, fmt.Errorf("re-encrypting %s.%s: %w", t.Name, t.Column, err)
 		}
 	}
 	if err := rot.reached("rewritten"); err != nil {
@@ -161,7 +161,7 @@ func announceRotated(ctx context.Context, d *db.DB, r *keyring) error {
 		var before *KeyID
 		if ok {
 			if !r.has(id) { // another rotation, of another file
-				return fmt.Errorf("%w: key %s seals by now", ErrKeyWrong, id)
+				return fmt.Errorf("%w: key %s is now the encryption key", ErrKeyWrong, id)
 			}
 			before = &id
 		}
@@ -184,7 +184,7 @@ func (b *Box) covers(ctx context.Context, rot Rotation) error {
 	}
 	for _, id := range needed {
 		if !r.has(id) {
-			return fmt.Errorf("%w: the database holds secrets sealed with key %s", ErrKeyWrong, id)
+			return fmt.Errorf("%w: the database has secrets encrypted with key %s", ErrKeyWrong, id)
 		}
 	}
 	return nil
@@ -272,7 +272,7 @@ func locked(ctx context.Context, tx pgx.Tx, t Table, primary KeyID, limit int, l
 		"substring(%[1]s FROM 1 FOR %[4]d) <> $1 LIMIT %[5]d %[6]s",
 		identifier(t.Column), t.columns(), identifier(t.Name), headerSize, limit, lock), header(primary))
 	if err != nil {
-		return nil, fmt.Errorf("reading sealed values: %w", err)
+		return nil, fmt.Errorf("reading encrypted values: %w", err)
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (sealedRow, error) {
 		var s sealedRow

@@ -30,7 +30,7 @@ type String struct {
 }
 
 // ErrStored is what encoders that store get instead of the secret.
-var ErrStored = errors.New("a secret must not be stored as it is: seal it")
+var ErrStored = errors.New("a secret must be encrypted before it is stored")
 
 // New makes value a secret.
 func New(value string) String {
@@ -85,7 +85,7 @@ func (s *String) UnmarshalText(text []byte) error {
 func (s *String) UnmarshalJSON(text []byte) error {
 	var value string
 	if err := json.Unmarshal(text, &value); err != nil {
-		return errors.New("a text was expected")
+		return errors.New("expected a string")
 	}
 	*s = New(value)
 	return nil

@@ -28,11 +28,11 @@ func Used(ctx context.Context, q Querier, tables []Table) ([]KeyID, error) {
 		rows, err := q.Query(ctx, fmt.Sprintf("SELECT DISTINCT substring(%[1]s FROM 1 FOR %[3]d) FROM %[2]s WHERE %[1]s IS NOT NULL",
 			identifier(t.Column), identifier(t.Name), headerSize+1))
 		if err != nil {
-			return nil, fmt.Errorf("looking for sealed values in %s: %w", t.Name, err)
+			return nil, fmt.Errorf("finding encrypted values in %s: %w", t.Name, err)
 		}
 		heads, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
 		if err != nil {
-			return nil, fmt.Errorf("looking for sealed values in %s: %w", t.Name, err)
+			return nil, fmt.Errorf("finding encrypted values in %s: %w", t.Name, err)
 		}
 		for _, head := range heads {
 			id, err := KeyOf(head)

@@ -15,7 +15,7 @@ import (
 )
 
 // ErrOutdated: this instance's copy of the key file has missed a rotation.
-var ErrOutdated = errors.New("the key file has missed a rotation")
+var ErrOutdated = errors.New("the key file missed a rotation")
 
 // These are the times between two looks at the key file.
 const (
@@ -75,7 +75,8 @@ func (b *Box) sealable() error {
 		return unavailable(s.outdated)
 	case s.watched && time.Since(s.confirmed) > confirmedFor:
 		b.wake()
-		return problem.New(problem.CodeDatabaseUnavailable, "the database has not been asked for a while which key seals; try again in a moment")
+		return problem.New(problem.CodeDatabaseUnavailable, "the encryption key could not be checked in the database recently; try "+
+			"again in a moment")
 	}
 	return nil
 }
@@ -84,7 +85,7 @@ func (b *Box) sealable() error {
 // secrets. It does not show the cause, which names paths.
 func unavailable(outdated error) error {
 	return problem.New(problem.CodeKeyOutdated,
-		"this instance has an old copy of the key file; ask another one, or give it the present file").
+		"this instance has an old copy of the key file; use another instance, or copy the current key file to this one").
 		Because(outdated)
 }
 
@@ -138,7 +139,8 @@ func (b *Box) Look(ctx context.Context, w Watch) error {
 		var before *KeyID
 		if ok {
 			before = &id
-			w.Logger.Info("the key file is newer than what the database says of it, as after a backup was put back: its key seals now",
+			w.Logger.Info("the key file is newer than the database, for example after restoring a backup: its key is now the "+
+				"encryption key",
 				"key", r.primary, "before", id)
 		}
 		// Whoever spoke first has woken this watch: the next look holds the file against that.
@@ -152,7 +154,7 @@ func (b *Box) Look(ctx context.Context, w Watch) error {
 
 // lacks says which key is missing, and why the file could not help.
 func (b *Box) lacks(r *keyring, id KeyID, fileErr error) error {
-	err := fmt.Errorf("%w: the database's secrets are sealed with key %s, and %s has only %s", ErrOutdated, id, b.path, list(r.ids()))
+	err := fmt.Errorf("%w: the database's secrets are encrypted with key %s, but %s has only %s", ErrOutdated, id, b.path, list(r.ids()))
 	if fileErr != nil {
 		err = fmt.Errorf("%w (%w)", err, fileErr)
 	}
@@ -168,10 +170,10 @@ func (b *Box) stand(outdated error, w Watch) {
 	s.mu.Unlock()
 	switch {
 	case outdated != nil && (before == nil || before.Error() != outdated.Error()):
-		w.Logger.Error("this instance begins no job, polls nothing and seals nothing until it has the present key file: "+
-			"copy it from where the key was rotated", "error", outdated)
+		w.Logger.Error("this instance starts no jobs, polls nothing and encrypts nothing until it has the current key file: copy the "+
+			"file from where the key was rotated", "error", outdated)
 	case outdated == nil && before != nil:
-		w.Logger.Info("the key file has the present key again")
+		w.Logger.Info("the key file has the current key again")
 	}
 	if w.Changed != nil && (outdated == nil) != (before == nil) {
 		w.Changed(outdated)
@@ -201,7 +203,7 @@ func (b *Box) Watch(ctx context.Context, w Watch) {
 		case err != nil && ctx.Err() == nil:
 			next = watchAgain
 			if !failing {
-				w.Logger.Warn("the key file cannot be held against the database", "error", err)
+				w.Logger.Warn("could not compare the key file with the database", "error", err)
 			}
 		}
 		failing = err != nil

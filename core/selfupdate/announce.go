@@ -19,7 +19,7 @@ import (
 const updaterName = "hostler-updater"
 
 // errUnreadable: the updater's files cannot be read, and will not be before they change.
-var errUnreadable = errors.New("reading how updates went")
+var errUnreadable = errors.New("reading the results of updates")
 
 // Tell writes one row of the audit trail for each run of the updater that is at its end, and for each request that it
 // refused, unless an instance has written it already.
@@ -38,11 +38,11 @@ func (s *Store) Tell(ctx context.Context) error {
 	}
 	rows, err := s.db.Pool.Query(ctx, "SELECT run FROM update_reports WHERE run = ANY($1)", keys)
 	if err != nil {
-		return db.Problem(fmt.Errorf("looking for what the trail tells of: %w", err))
+		return db.Problem(fmt.Errorf("reading the last run in the audit log: %w", err))
 	}
 	told, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
-		return db.Problem(fmt.Errorf("looking for what the trail tells of: %w", err))
+		return db.Problem(fmt.Errorf("reading the last run in the audit log: %w", err))
 	}
 	for i := range runs {
 		if !slices.Contains(told, keys[i]) {
@@ -65,7 +65,7 @@ func (s *Store) tellOne(ctx context.Context, key string, run *installation.Statu
 		// Another instance that is at the same row makes this one wait for its end.
 		added, err := tx.Pgx.Exec(ctx, "INSERT INTO update_reports (run) VALUES ($1) ON CONFLICT DO NOTHING", key)
 		if err != nil {
-			return fmt.Errorf("noting that the trail tells of a run: %w", err)
+			return fmt.Errorf("recording that the audit log has a run: %w", err)
 		}
 		if added.RowsAffected() == 0 {
 			return nil
@@ -74,7 +74,7 @@ func (s *Store) tellOne(ctx context.Context, key string, run *installation.Statu
 		err = tx.Pgx.QueryRow(ctx, "SELECT actor_type, actor_id, actor_email FROM update_requests WHERE id = $1", run.Request).
 			Scan(&entry.ActorType, &entry.ActorID, &entry.ActorEmail)
 		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-			return fmt.Errorf("looking for who asked for the update: %w", err)
+			return fmt.Errorf("reading who requested the update: %w", err)
 		}
 		if err := notifyOf(ctx, tx, run); err != nil {
 			return err
@@ -97,12 +97,12 @@ func notifyOf(ctx context.Context, tx *db.Tx, run *installation.Status) error {
 		e.Title = fmt.Sprintf("Hostler was updated from %s to %s", line(run.From), line(run.To))
 	case run.State == installation.StateRolledBack && run.Revert:
 		e.Severity = "info"
-		e.Title = fmt.Sprintf("The update to %s was undone, as it was asked for; Hostler is %s again", line(run.To), line(run.From))
+		e.Title = fmt.Sprintf("The update to %s was undone as requested; Hostler is %s again", line(run.To), line(run.From))
 	case run.State == installation.StateRolledBack:
 		e.Severity = "warning"
-		e.Title = fmt.Sprintf("The update to %s was undone; Hostler %s goes on", line(run.To), line(run.From))
+		e.Title = fmt.Sprintf("The update to %s was undone; Hostler stays at %s", line(run.To), line(run.From))
 	default:
-		e.Title = fmt.Sprintf("The update from %s to %s has failed", line(run.From), line(run.To))
+		e.Title = fmt.Sprintf("The update from %s to %s failed", line(run.From), line(run.To))
 	}
 	return notify.Write(ctx, tx.Pgx, e)
 }

@@ -77,7 +77,7 @@ func TestTell(t *testing.T) {
 	}
 	if got := i.Value(`SELECT string_agg(kind || ' ' || severity || ' ' || title, E'\n' ORDER BY title) FROM notification_events`); got !=
 		"update_done info Hostler was updated from 1.0.0 to 1.1.0\nupdate_rolled_back critical The update from 1.0.0 to 1.2.0 has failed\n"+
-			"update_rolled_back info The update to 1.1.0 was undone, as it was asked for; Hostler is 1.0.0 again\n"+
+			"update_rolled_back info The update to 1.1.0 was undone as requested; Hostler is 1.0.0 again\n"+
 			"update_rolled_back warning The update to 1.2.0 was undone; Hostler 1.0.0 goes on" {
 		t.Errorf("the events are\n%s", got)
 	}

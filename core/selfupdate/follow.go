@@ -15,7 +15,7 @@ func (s *Store) Follow(ctx context.Context) error {
 	c, err := s.configuration()
 	if err != nil {
 		// It is neither there nor gone: what holds stays.
-		s.log.Warn("the updater's configuration cannot be read; the schedule of looking for releases stays as it is", "error", err)
+		s.log.Warn("cannot read the updater's configuration; the schedule for release checks stays as it is", "error", err)
 		return nil
 	}
 	follows := c != nil && c.Follows()
@@ -23,7 +23,7 @@ func (s *Store) Follow(ctx context.Context) error {
 		var followed bool
 		var id *int64
 		if err := tx.Pgx.QueryRow(ctx, "SELECT followed, schedule_id FROM update_check FOR UPDATE").Scan(&followed, &id); err != nil {
-			return fmt.Errorf("reading whether releases are followed: %w", err)
+			return fmt.Errorf("reading whether releases are checked: %w", err)
 		}
 		if followed == follows {
 			return nil
@@ -39,7 +39,7 @@ func (s *Store) Follow(ctx context.Context) error {
 			return err
 		}
 		if _, err := tx.Pgx.Exec(ctx, "UPDATE update_check SET followed = $1, schedule_id = $2", follows, id); err != nil {
-			return fmt.Errorf("noting whether releases are followed: %w", err)
+			return fmt.Errorf("recording whether releases are checked: %w", err)
 		}
 		return nil
 	})

@@ -25,7 +25,7 @@ func (s *Store) Register() {
 			return err
 		}
 		if unfit := s.fits(m, c.Channel); unfit != nil {
-			run.Note("the newest release of %s is %s, and there is nothing to install: %s", c.Channel, m.Version, plain(unfit))
+			run.Note("the newest release of %s is %s, and it cannot be installed: %s", c.Channel, m.Version, plain(unfit))
 		} else {
 			run.Note("release %s of %s can replace %s", m.Version, c.Channel, s.version)
 		}
@@ -38,7 +38,8 @@ func (s *Store) Kinds() []schedule.Kind {
 	return []schedule.Kind{schedule.Of(CheckKind, "Check for a new release of Hostler",
 		func(ctx context.Context, _ struct{}) (schedule.Enqueue, error) {
 			if caller := identity.FromContext(ctx); caller != nil && caller.Instance() < identity.Admin {
-				return nil, problem.New(problem.CodeForbidden, "this needs the role %s", identity.Admin).With("role", identity.Admin.String())
+				return nil, problem.New(problem.CodeForbidden, "this requires the role %s",
+					identity.Admin).With("role", identity.Admin.String())
 			}
 			return func(ctx context.Context, tx *db.Tx) (*job.Job, error) {
 				return s.cfg.Queue.Enqueue(ctx, tx,

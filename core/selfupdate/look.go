@@ -145,7 +145,7 @@ func (s *Store) keep(ctx context.Context, m *release.Manifest, raw []byte, failu
 				seen)
 		}
 		if err != nil {
-			return fmt.Errorf("keeping what release was found: %w", err)
+			return fmt.Errorf("storing the found release: %w", err)
 		}
 		return nil
 	})
@@ -160,10 +160,10 @@ func seenBefore(ctx context.Context, tx *db.Tx) (release.Channels, error) {
 	seen := release.Channels{}
 	var raw []byte
 	if err := tx.Pgx.QueryRow(ctx, "SELECT seen FROM update_check FOR UPDATE").Scan(&raw); err != nil {
-		return nil, fmt.Errorf("reading what release was seen: %w", err)
+		return nil, fmt.Errorf("reading the last seen release: %w", err)
 	}
 	if err := json.Unmarshal(raw, &seen); err != nil {
-		return nil, fmt.Errorf("reading what release was seen: %w", err)
+		return nil, fmt.Errorf("reading the last seen release: %w", err)
 	}
 	return seen, nil
 }
@@ -190,7 +190,7 @@ func (s *Store) lastLook(ctx context.Context) (l look, err error) {
 		return look{}, nil
 	}
 	if err != nil {
-		return look{}, db.Problem(fmt.Errorf("reading what release was found: %w", err))
+		return look{}, db.Problem(fmt.Errorf("reading the found release: %w", err))
 	}
 	if raw != nil && found != nil {
 		// One that an older or newer version of the service kept, and that this one cannot read, is none.

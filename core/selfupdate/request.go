@@ -22,9 +22,9 @@ import (
 func (s *Store) Request(ctx context.Context, agreed string) (*Status, error) {
 	switch s.shape {
 	case ShapeContainer:
-		return nil, refuse(string(s.shape), updateTheImage, "what runs in a container image does not update itself")
+		return nil, refuse(string(s.shape), updateTheImage, "a service in a container image cannot update itself")
 	case ShapeSource:
-		return nil, refuse(string(s.shape), buildAnew, "what was built by hand does not update itself")
+		return nil, refuse(string(s.shape), buildAnew, "a manually built service cannot update itself")
 	}
 	c, err := s.following()
 	if err != nil {
@@ -38,13 +38,13 @@ func (s *Store) Request(ctx context.Context, agreed string) (*Status, error) {
 		return nil, err
 	}
 	if err := s.fits(m, c.Channel); errors.Is(err, release.ErrTooOld) {
-		return nil, refuse("too_old", "install a release in between first", "%s", plain(err))
+		return nil, refuse("too_old", "install an intermediate release first", "%s", plain(err))
 	} else if err != nil {
 		return nil, refuse("nothing_newer", "", "there is nothing to install: %s", plain(err))
 	}
 	if agreed != "" && agreed != m.Version {
-		return nil, refuse("another_version", "look at the release and ask again",
-			"the newest release is not the one that was agreed to").With("version", m.Version)
+		return nil, refuse("another_version", "review the newest release and request the update again",
+			"the newest release is not the one that you agreed to").With("version", m.Version)
 	}
 	if err := s.ask(ctx, c, m.Version); err != nil {
 		return nil, err
@@ -60,9 +60,9 @@ func (s *Store) idle(ctx context.Context, q querier, c *installation.Config) err
 	case err != nil:
 		return err
 	case slices.Contains(busy, st.State):
-		return refuse(string(st.State), s.hint(st, c, ""), "an update is %s already", st.State)
+		return refuse(string(st.State), s.hint(st, c, ""), "an update is already %s", st.State)
 	case len(st.Problems) > 0:
-		return refuse("unknown", "mend what this names on the machine, and ask again", "%s", st.Problems[0])
+		return refuse("unknown", "fix the named problem on the machine, and request the update again", "%s", st.Problems[0])
 	}
 	return nil
 }
@@ -89,7 +89,7 @@ func (s *Store) ask(ctx context.Context, c *installation.Config, version string)
 		_, err := tx.Pgx.Exec(ctx, `INSERT INTO update_requests (id, version_from, version_to, machine, actor_type, actor_id, actor_email)
 			VALUES ($1, $2, $3, $4, $5, $6, $7)`, wanted.ID, s.version, version, s.machine, by.ActorType, by.ActorID, by.ActorEmail)
 		if err != nil {
-			return fmt.Errorf("noting who asks for the update: %w", err)
+			return fmt.Errorf("recording who requested the update: %w", err)
 		}
 		audit.Describe(ctx, func(e *audit.Entry) {
 			e.TargetKind, e.TargetName = "release", version
@@ -115,6 +115,6 @@ func (s *Store) ask(ctx context.Context, c *installation.Config, version string)
 // withdraw takes a request back that the database does not know of.
 func (s *Store) withdraw(path string, wanted installation.Request) {
 	if err := installation.WithdrawRequest(path, wanted); err != nil {
-		s.log.Error("a request for an update that came to nothing may still be there", "request", wanted.ID, "error", err)
+		s.log.Error("a failed request for an update may still exist", "request", wanted.ID, "error", err)
 	}
 }

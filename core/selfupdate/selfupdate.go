@@ -122,13 +122,13 @@ func (s *Store) Run(ctx context.Context) {
 		if !followed {
 			err := s.Follow(ctx)
 			if followed = err == nil; err != nil && ctx.Err() == nil {
-				s.log.Warn("the schedule of looking for releases could not be looked at; it is tried again", "error", err)
+				s.log.Warn("could not update the schedule for release checks; trying again", "error", err)
 			}
 		}
 		if mark, changed := s.changed(told); changed {
 			err := s.Tell(ctx)
 			if err != nil && ctx.Err() == nil {
-				s.log.Warn("the trail could not be told how updates went", "error", err)
+				s.log.Warn("could not write the results of updates to the audit log", "error", err)
 			}
 			if err == nil || errors.Is(err, errUnreadable) {
 				told = mark // files that cannot be read are looked at again when they change

@@ -141,7 +141,7 @@ func (s *Store) available(st *Status, last look) (blocked string) {
 }
 
 // errArchitecture: a release has no file for this machine.
-var errArchitecture = errors.New("the release is not for this machine")
+var errArchitecture = errors.New("the release does not support this machine")
 
 // fits reports whether the release can replace what is installed.
 func (s *Store) fits(m *release.Manifest, channel string) error {
@@ -183,7 +183,7 @@ func (s *Store) readFiles(ctx context.Context, q querier, st *Status, c *install
 	}
 	last, err := installation.Last(c.StateDir)
 	if err != nil {
-		st.problem("the updater's journal cannot be read, so that nobody knows how the last update stands", err)
+		st.problem("the updater's journal cannot be read, so the state of the last update is unknown", err)
 	}
 	if last != nil {
 		if st.Run, err = runOf(ctx, q, last); err != nil {
@@ -193,7 +193,7 @@ func (s *Store) readFiles(ctx context.Context, q querier, st *Status, c *install
 	}
 	atWork, err := installation.Locked(c.StateDir)
 	if err != nil {
-		st.problem("nobody knows whether an updater is at work", err)
+		st.problem("could not check whether an updater is running", err)
 	}
 	switch {
 	case st.State == StateRunning || st.State == StateInterrupted:
@@ -202,7 +202,7 @@ func (s *Store) readFiles(ctx context.Context, q querier, st *Status, c *install
 	case pending != nil:
 		st.State, st.Run, st.Request = StateRequested, nil, asked.as(pending.ID, pending.Version, since)
 		if time.Since(since) > grace {
-			st.Hint = fmt.Sprintf("no updater has taken the request since %s: look at systemctl status hostler-updater.path "+
+			st.Hint = fmt.Sprintf("no updater has accepted the request since %s: run systemctl status hostler-updater.path "+
 				"hostler-updater.service on the machine", stamp(since))
 		}
 	case asked != nil && err == nil && len(st.Problems) == 0:
@@ -224,7 +224,7 @@ func (s *Store) trace(st *Status, c *installation.Config, asked *request) {
 		st.State, st.Run, st.Request = StateRequested, nil, &asked.Request
 		return
 	}
-	st.Hint = fmt.Sprintf("the request for %s of %s was taken, and the updater has left no word of it: look at journalctl -u "+
+	st.Hint = fmt.Sprintf("the request for %s of %s was accepted, but the updater has reported nothing: run journalctl -u "+
 		"hostler-updater.service on the machine",
 		asked.Version, stamp(asked.RequestedAt))
 }
@@ -254,7 +254,7 @@ func (s *Store) lastRequest(ctx context.Context, q querier) (*request, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, db.Problem(fmt.Errorf("reading the last request for an update: %w", err))
+		return nil, db.Problem(fmt.Errorf("reading the last update request: %w", err))
 	}
 	r.RequestedAt, r.age = r.RequestedAt.UTC(), time.Duration(age*float64(time.Second))
 	return &r, nil
@@ -271,7 +271,7 @@ func runOf(ctx context.Context, q querier, last *installation.Status) (*Run, err
 	}
 	err := q.QueryRow(ctx, "SELECT actor_email FROM update_requests WHERE id = $1", run.Request).Scan(&run.RequestedBy)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		return nil, db.Problem(fmt.Errorf("looking for who asked for the update: %w", err))
+		return nil, db.Problem(fmt.Errorf("reading who requested the update: %w", err))
 	}
 	return run, nil
 }
@@ -296,29 +296,29 @@ func (s *Store) hint(st *Status, c *installation.Config, blocked string) string 
 	case c == nil && len(st.Problems) > 0:
 		return s.mendConfiguration()
 	case st.State == StateInterrupted:
-		return "the update was cut off and goes on by itself, at once or at the machine's next start; when it stays so, look at journalctl " +
-			"-u hostler-updater-resume.service on the machine"
+		return "the update was interrupted and continues automatically, now or at the machine's next start; if nothing changes, run " +
+			"journalctl -u hostler-updater-resume.service on the machine"
 	case st.Channel == "":
 		return s.configureSource()
 	case blocked != "":
 		return blocked
 	case st.LastCheck == nil:
-		return "nobody has looked for releases yet: run the schedule of update.check"
+		return "releases have not been checked yet: run the schedule of update.check"
 	}
 	return ""
 }
 
 const (
 	updateTheImage = "the service runs in a container image: pull a newer image and start the container from it"
-	buildAnew      = "the service was not installed by a package: build or install a newer version by the same way as this one"
+	buildAnew      = "the service was not installed by a package: build or install a newer version the same way"
 )
 
 func (s *Store) configureSource() string {
-	return "name source and channel in " + s.cfg.ConfigFile + " and restart the service"
+	return "set source and channel in " + s.cfg.ConfigFile + " and restart the service"
 }
 
 func (s *Store) mendConfiguration() string {
-	return "mend " + s.cfg.ConfigFile + ": it must be JSON that belongs to root and that nobody else can write"
+	return "fix " + s.cfg.ConfigFile + ": it must be JSON, belong to root and be writable only by root"
 }
 
 // refuse is a 409 with its reason for machines and what to do for people.

@@ -82,7 +82,7 @@ func TestShape(t *testing.T) {
 		})
 	}
 	if _, err := selfupdate.ParseShape("canary"); err == nil {
-		t.Error("there is no such shape")
+		t.Error("shape not found")
 	}
 }
 

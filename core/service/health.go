@@ -62,7 +62,7 @@ func look(ctx context.Context, d *db.DB, installed plugins.Manager, box *secret.
 	have, want, err := d.Migrated(ctx)
 	switch {
 	case err != nil:
-		checks["database"], checks["migrations"] = "does not answer", "not known"
+		checks["database"], checks["migrations"] = "does not answer", "unknown"
 	case have != want:
 		checks["migrations"] = fmt.Sprintf("at version %d of %d", have, want)
 	}
@@ -80,10 +80,10 @@ func look(ctx context.Context, d *db.DB, installed plugins.Manager, box *secret.
 		}
 	}
 	if running == 0 && checks["plugins"] == "ok" {
-		checks["plugins"] = "none is pinned"
+		checks["plugins"] = "none pinned"
 	}
 	if box.Outdated() != nil {
-		checks["key"] = "the key file has missed a rotation"
+		checks["key"] = "the key file missed a rotation"
 	}
 	status, word := http.StatusOK, "ok"
 	for _, result := range checks {

@@ -30,7 +30,7 @@ func newMetrics(d *db.DB, installed plugins.Manager, poller *poll.Poller, receiv
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "hostler_request_duration_seconds", Help: "Time that operations of the API took.",
+			Name: "hostler_request_duration_seconds", Help: "Duration of the API's operations.",
 			Buckets: []float64{.005, .02, .1, .5, 2, 10, 60},
 		}, []string{"operation", "status"}),
 	}
@@ -61,17 +61,18 @@ type state struct {
 var (
 	hostsDesc    = prometheus.NewDesc("hostler_hosts", "Enrolled hosts by status.", []string{"status"}, nil)
 	jobsDesc     = prometheus.NewDesc("hostler_jobs_unfinished", "Jobs that are queued or running.", []string{"status"}, nil)
-	pluginDesc   = prometheus.NewDesc("hostler_plugin_up", "Whether the plugin's process runs.", []string{"kind", "name"}, nil)
+	pluginDesc   = prometheus.NewDesc("hostler_plugin_up", "Whether the plugin's process is running.", []string{"kind", "name"}, nil)
 	restartsDesc = prometheus.NewDesc("hostler_plugin_restarts_total", "Starts of the plugin after the first.", []string{"kind", "name"}, nil)
-	pollsDesc    = prometheus.NewDesc("hostler_polls_total", "Inventories that this instance asked for.", nil, nil)
+	pollsDesc    = prometheus.NewDesc("hostler_polls_total", "Inventories that this instance requested.", nil, nil)
 	failuresDesc = prometheus.NewDesc("hostler_poll_failures_total", "Inventories that failed.", nil, nil)
-	secondsDesc  = prometheus.NewDesc("hostler_poll_seconds_total", "Time that inventories took.", nil, nil)
+	secondsDesc  = prometheus.NewDesc("hostler_poll_seconds_total", "Duration of inventories.", nil, nil)
 	sentDesc     = prometheus.NewDesc("hostler_hypervisor_requests_total", "Requests that this instance sent to hypervisors, by driver.",
 		[]string{"driver"}, nil)
-	busyDesc = prometheus.NewDesc("hostler_hypervisor_request_seconds_total", "Time for which these kept hypervisors busy.",
+	busyDesc = prometheus.NewDesc("hostler_hypervisor_request_seconds_total", "Time that these requests kept hypervisors busy.",
 		[]string{"driver"}, nil)
-	lateDesc    = prometheus.NewDesc("hostler_remote_write_late_seconds", "For how long samples have waited for their receiver.", nil, nil)
-	readersDesc = prometheus.NewDesc("hostler_feed_readers", "Readers of the live feed at this instance.", nil, nil)
+	lateDesc = prometheus.NewDesc("hostler_remote_write_late_seconds", "How long samples have been waiting for their receiver.", nil,
+		nil)
+	readersDesc = prometheus.NewDesc("hostler_feed_readers", "Readers of the live feed on this instance.", nil, nil)
 	refusedDesc = prometheus.NewDesc("hostler_remote_write_refused_total", "Values that the receiver of samples refused.", nil, nil)
 )
 

@@ -46,7 +46,7 @@ func (s *Service) Start(ctx context.Context) error {
 	if path, needed, err := s.setup.Prepare(ctx); err != nil {
 		return err
 	} else if needed {
-		s.config.Loggers("setup").Warn("there is no user yet: POST /api/v1/setup with the token in this file makes the first owner",
+		s.config.Loggers("setup").Warn("there is no user yet: POST /api/v1/setup with the token in this file creates the first owner",
 			"file", path)
 	}
 	if err := s.config.Plugins.Start(ctx); err != nil {
@@ -90,7 +90,7 @@ func (s *Service) Drain(ctx context.Context) {
 		leaving.Go(func() { s.leave(ctx) })
 		defer leaving.Wait()
 		if err := s.Queue.Stop(ctx); err != nil {
-			s.config.Loggers("job").Warn("jobs did not come to a safe point in time; the next start resumes them", "error", err)
+			s.config.Loggers("job").Warn("jobs did not reach a safe point in time; the next start resumes them", "error", err)
 		}
 	})
 }
@@ -105,7 +105,7 @@ func (s *Service) leave(ctx context.Context) {
 	select {
 	case <-left:
 	case <-ctx.Done():
-		s.config.Loggers("api").Warn("some sockets did not end in time")
+		s.config.Loggers("api").Warn("some sockets did not close in time")
 	}
 }
 

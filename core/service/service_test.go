@@ -49,7 +49,7 @@ func TestRunsAllThatIsAskedFor(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(state, "setup-token")); err != nil {
 		t.Error("there is no user, and no token to make one:", err)
 	}
-	for path, want := range map[string]string{"/healthz": `"status":"ok"`, "/readyz": `"plugins":"none is pinned"`,
+	for path, want := range map[string]string{"/healthz": `"status":"ok"`, "/readyz": `"plugins":"none pinned"`,
 		"/metrics": "hostler_polls_total"} {
 		status, text := fetch(handler, path)
 		if healthy := path != "/readyz"; healthy != (status == http.StatusOK) || !strings.Contains(text, want) {
@@ -99,7 +99,7 @@ func TestReady_ShowsAFailedCatalogAndIsReady(t *testing.T) {
 		"the catalog starts":    {installed{of("hypervisor", plugin.Running), of("catalog", plugin.Starting)}, 503, "is starting"},
 		"the hypervisor failed": {installed{of("hypervisor", plugin.Failed), of("catalog", plugin.Running)}, 503, "hypervisor-a is failed"},
 		"the firewall failed":   {installed{of("hypervisor", plugin.Running), of("firewall", plugin.Failed)}, 503, "firewall-a is failed"},
-		"nothing runs":          {installed{of("catalog", plugin.Failed)}, 503, "none is pinned"},
+		"nothing runs":          {installed{of("catalog", plugin.Failed)}, 503, "none pinned"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

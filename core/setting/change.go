@@ -50,7 +50,7 @@ func (s *Store) Update(ctx context.Context, changes Changes) ([]Value, error) {
 		by = &caller.UserID
 		for _, name := range []string{AuditRetention.Name(), AuditAddressDays.Name()} {
 			if _, given := changes[name]; given && caller.Instance() < identity.Owner {
-				return nil, problem.New(problem.CodeForbidden, "%s needs the role owner, as clearing the trail does", name).
+				return nil, problem.New(problem.CodeForbidden, "%s requires the role owner, like clearing the audit log", name).
 					With("role", identity.Owner.String())
 			}
 		}
@@ -88,7 +88,7 @@ func (s *Store) checkHost(ctx context.Context, tx *db.Tx, changes Changes, fault
 	}
 	err = s.Hosts.CheckSelf(ctx, tx, *id)
 	if err != nil && problem.CodeOf(err) == problem.CodeNotFound {
-		*faults = append(*faults, problem.Fault{Loc: []any{"body", SelfHost.Name()}, Msg: "must be a host that is there", Type: "value_error"})
+		*faults = append(*faults, problem.Fault{Loc: []any{"body", SelfHost.Name()}, Msg: "must be an existing host", Type: "value_error"})
 		return nil
 	}
 	return err
@@ -124,7 +124,7 @@ func check(name string, raw json.RawMessage) ([]byte, *problem.Fault) {
 	}
 	at := slices.IndexFunc(all, func(k untyped) bool { return k.Name() == name })
 	if at < 0 {
-		return nil, fault("there is no such setting", "unknown_setting")
+		return nil, fault("setting not found", "unknown_setting")
 	}
 	if string(raw) == "null" {
 		return nil, nil

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-var errClock = errors.New("must be a time with the name of a zone of the IANA database after it, such as 07:00 Europe/Berlin, " +
-	"or empty")
+var errClock = errors.New("must be a time followed by an IANA time zone, such as 07:00 Europe/Berlin, or empty")
 
 // LastClock is when it was last a time of day, now included; at is as BackupReportAt has it. Zero for "". A time that is skipped as the
 // clock is put forward comes right after the skip.

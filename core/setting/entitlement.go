@@ -20,7 +20,7 @@ var entitlements = []Entitlement{
 	{Name: "store.catalog", Description: "The catalog of apps and its status"},
 	{Name: "apps.reconfigure", Description: "Changing cores, memory and other resources of an app"},
 	{Name: "apps.uninstall", Description: "Uninstalling an app"},
-	{Name: "audit.log", Description: "Exporting the audit trail"},
+	{Name: "audit.log", Description: "Exporting the audit log"},
 }
 
 // Entitled reports whether a feature is on: one that this release knows and that the setting entitlements.disabled does not name. A

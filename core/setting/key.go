@@ -91,7 +91,7 @@ func off(name, doc string) Key[bool] {
 
 func checkSelfHost(id *int64) error {
 	if id != nil && *id < 1 {
-		return errors.New("must be the id of a host or null")
+		return errors.New("must be the ID of a host or null")
 	}
 	return nil
 }
@@ -126,7 +126,7 @@ func checkEntitlements(names []string) error {
 	}
 	for _, name := range names {
 		if !entitlementName.MatchString(name) {
-			return errors.New("must be names of small letters, digits, dots and underscores")
+			return errors.New("must be names of lowercase letters, digits, dots and underscores")
 		}
 	}
 	return nil

@@ -133,9 +133,9 @@ func (k Key[T]) mistyped() error {
 	case TypeHost:
 		return errors.New("must be a whole number or null")
 	case TypeText:
-		return errors.New("must be a text")
+		return errors.New("must be a string")
 	case TypeTexts:
-		return errors.New("must be a list of texts")
+		return errors.New("must be a list of strings")
 	default:
 		return errors.New("must be a whole number")
 	}

@@ -123,7 +123,7 @@ func TestAnswersAreTakenOnce(t *testing.T) {
 	}
 	visits := f.at.Visits("/token")
 	_, _, err := f.Complete(t.Context(), f.id, a, client)
-	refusedFor(t, err, problem.CodeInvalidCredentials, "answered already")
+	refusedFor(t, err, problem.CodeInvalidCredentials, "already answered")
 	// Its state is used up also by an answer that is not taken, and on another instance.
 	b := f.begin()
 	denied := b
@@ -133,7 +133,7 @@ func TestAnswersAreTakenOnce(t *testing.T) {
 	}
 	second := sso.New(f.Config)
 	_, _, err = second.Complete(t.Context(), f.id, b, client)
-	refusedFor(t, err, problem.CodeInvalidCredentials, "answered already")
+	refusedFor(t, err, problem.CodeInvalidCredentials, "already answered")
 	if now := f.at.Visits("/token"); now != visits {
 		t.Errorf("codes were tried %d times more", now-visits)
 	}
@@ -226,8 +226,8 @@ func TestDiscoveryIsNotBelieved(t *testing.T) {
 		"a redirect":  {serves(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/keys", http.StatusFound) }), "302"},
 		"huge":        {serves(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 2<<20)) }), "too large"},
 		"slow":        {serves(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), "cannot be reached"},
-		"issuer":      {says("issuer", "https://id.invalid"), "names the issuer https://id.invalid"},
-		"no issuer":   {says("issuer", nil), "names the issuer"},
+		"issuer":      {says("issuer", "https://id.invalid"), "has the issuer https://id.invalid"},
+		"no issuer":   {says("issuer", nil), "has the issuer"},
 		"plain token": {says("token_endpoint", "http://"+strings.TrimPrefix(f.at.URL, "https://")+"/token"), "token_endpoint"},
 		"a script":    {says("authorization_endpoint", "javascript:alert(1)"), "authorization_endpoint"},
 		"a password":  {says("authorization_endpoint", "https://a:b@evil.example"), "authorization_endpoint"},
@@ -248,7 +248,7 @@ func TestDiscoveryIsNotBelieved(t *testing.T) {
 			}
 		}
 		_, err = sso.New(config).Begin(t.Context(), f.id, "/")
-		refusedFor(t, err, problem.CodeInvalidState, "cannot be used now")
+		refusedFor(t, err, problem.CodeInvalidState, "is not available at the moment")
 		if strings.Contains(err.Error(), "id.invalid") {
 			t.Errorf("%s: who is not logged in is told: %v", name, err)
 		}
@@ -275,8 +275,8 @@ func TestEndpointsAreHeldToTheRules(t *testing.T) {
 		f.at.Lie(ssotest.Lies{Discovery: func(said map[string]any) { said["token_endpoint"] = url }})
 		f.Store = sso.New(f.Config)
 		_, err := f.logIn()
-		refusedFor(t, err, problem.CodeInvalidState, "cannot be used now")
-		if !strings.Contains(f.log.String(), "an address that it leads to") {
+		refusedFor(t, err, problem.CodeInvalidState, "is not available at the moment")
+		if !strings.Contains(f.log.String(), "an address to which it refers") {
 			t.Errorf("%s: %s", name, f.log)
 		}
 	}
@@ -313,7 +313,7 @@ func TestAddressesThatLookAlikeJoinNothing(t *testing.T) {
 	for _, email := range []string{"anna@\u0441\u043e\u0441\u043e.com", "\uff41nna@coco.com"} {
 		f.at.Person = map[string]any{"sub": "stranger", "email": email, "email_verified": true}
 		_, err := f.logIn()
-		refusedFor(t, err, problem.CodeInvalidCredentials, "looks like")
+		refusedFor(t, err, problem.CodeInvalidCredentials, "resembles")
 	}
 	if n := f.Value("SELECT count(*) FROM user_identities"); n != "0" {
 		t.Errorf("%s were joined", n)

@@ -43,7 +43,7 @@ func (s *Store) usable(ctx context.Context, id int64) (*stored, *discovery, erro
 	}
 	p, err := s.read(ctx, s.DB.Pool, id, "")
 	if problem.CodeOf(err) == problem.CodeNotFound && err != nil || err == nil && !p.Enabled {
-		return nil, nil, problem.New(problem.CodeInvalidState, "there is no such provider, or it is switched off")
+		return nil, nil, problem.New(problem.CodeInvalidState, "provider not found, or disabled")
 	}
 	if err != nil {
 		return nil, nil, err
@@ -57,8 +57,9 @@ func (s *Store) usable(ctx context.Context, id int64) (*stored, *discovery, erro
 
 // failing is a provider that does not do its part.
 func (s *Store) failing(p *Provider, err error) error {
-	s.Logger.Warn("a provider of identities cannot be used", "provider", p.Name, "error", err)
-	return problem.New(problem.CodeInvalidState, "%s cannot be used now: try again, or log in with a password. An owner can test it", p.Name)
+	s.Logger.Warn("an identity provider cannot be used", "provider", p.Name, "error", err)
+	return problem.New(problem.CodeInvalidState, "%s is not available at the moment: try again, or log in with a password. An owner "+
+		"can test the provider", p.Name)
 }
 
 // oauth is the client at the provider.

@@ -21,22 +21,22 @@ func (f *faults) add(msg string, at ...any) {
 func (s *Store) check(p *Provider, clientSecret secret.String) error {
 	var f faults
 	if p.Name = strings.TrimSpace(p.Name); p.Name == "" || strings.ContainsFunc(p.Name, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		f.add("must be a text without control characters", "name")
+		f.add("must be text without control characters", "name")
 	}
 	if u, _, err := s.rules(p).ParseURL(p.Issuer); err != nil {
 		f.add(err.Error(), "issuer")
 	} else if u.Scheme != "https" || u.RawQuery != "" {
-		f.add("must begin with https:// and have no query", "issuer")
+		f.add("must start with https:// and have no query", "issuer")
 	}
 	if !visible(p.ClientID) {
-		f.add("must be of visible ASCII characters", "client_id")
+		f.add("must consist of visible ASCII characters", "client_id")
 	}
 	if strings.ContainsFunc(clientSecret.Reveal(), func(r rune) bool { return r < ' ' || r > '~' }) {
-		f.add("must be of ASCII characters", "client_secret")
+		f.add("must consist of ASCII characters", "client_secret")
 	}
 	for i, scope := range p.Scopes {
 		if !visible(scope) || strings.ContainsAny(scope, `"\`) { // RFC 6749 section 3.3
-			f.add("must be of visible ASCII characters without quotes and backslashes", "scopes", i)
+			f.add("must consist of visible ASCII characters without quotes and backslashes", "scopes", i)
 		}
 	}
 	if !slices.Contains(p.Scopes, "openid") {
@@ -57,11 +57,11 @@ func (s *Store) check(p *Provider, clientSecret secret.String) error {
 			f.add("must be viewer, operator, admin or owner", "rules", i, "role")
 		}
 		if strings.ContainsRune(rule.Group, 0) {
-			f.add("must have no NUL", "rules", i, "group")
+			f.add("must not contain NUL characters", "rules", i, "group")
 		}
 	}
 	if strings.ContainsRune(p.GroupsClaim, 0) {
-		f.add("must have no NUL", "groups_claim")
+		f.add("must not contain NUL characters", "groups_claim")
 	}
 	if len(f) > 0 {
 		return problem.Invalid(f...)

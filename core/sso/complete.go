@@ -49,7 +49,7 @@ func (s *Store) Complete(ctx context.Context, id int64, a Answer, from identity.
 	}()
 	f := s.unseal(a.Cookie)
 	if f == nil || f.Provider != id || subtle.ConstantTimeCompare([]byte(f.State), []byte(a.State)) != 1 {
-		return nil, "", refused("this log-in is over, or was begun in another browser; begin again")
+		return nil, "", refused("this log-in has expired, or was started in another browser; start again")
 	}
 	if err := s.useState(ctx, f); err != nil {
 		return nil, "", err
@@ -61,13 +61,13 @@ func (s *Store) Complete(ctx context.Context, id int64, a Answer, from identity.
 	audit.Describe(ctx, func(e *audit.Entry) { e.Detail("provider", p.Name) })
 	switch {
 	case f.Issuer != p.Issuer:
-		return nil, "", refused("%s was changed meanwhile; begin again", p.Name)
+		return nil, "", refused("%s was changed in the meantime; start again", p.Name)
 	case a.Issuer != "" && a.Issuer != p.Issuer, a.Issuer == "" && d.TellsIssuer:
-		return nil, "", refused("the answer is of another provider than the one that was asked")
+		return nil, "", refused("the answer came from a different provider than requested")
 	case a.Failure != "":
-		return nil, "", refused("%s has not let you in: %s", p.Name, outbound.Plain(a.Failure))
+		return nil, "", refused("%s refused the log-in: %s", p.Name, outbound.Plain(a.Failure))
 	case a.Code == "":
-		return nil, "", refused("the answer of %s has no code", p.Name)
+		return nil, "", refused("the answer of %s contains no code", p.Name)
 	}
 	external, err := s.prove(ctx, p, d, f, a.Code)
 	if err != nil {
@@ -104,21 +104,21 @@ func (s *Store) prove(ctx context.Context, p *stored, d *discovery, f *flow, cod
 	}
 	c := claims{}
 	if err := id.Claims(&c); err != nil {
-		return nil, s.untrue(p, errors.New("its claims cannot be read"))
+		return nil, s.untrue(p, errors.New("its claims are not readable"))
 	}
 	party, _ := c["azp"].(string)
 	switch {
 	case subtle.ConstantTimeCompare([]byte(id.Nonce), []byte(f.Nonce)) != 1:
-		return nil, s.untrue(p, errors.New("it was not made for this log-in: another nonce"))
+		return nil, s.untrue(p, errors.New("it was not issued for this log-in: the nonce differs"))
 	case party != "" && party != p.ClientID, party == "" && len(id.Audience) > 1 && !onlyUs(id.Audience, p.ClientID):
-		return nil, s.untrue(p, errors.New("it was made for another client")) // OpenID Connect Core 1.0 section 3.1.3.7
+		return nil, s.untrue(p, errors.New("it was issued for another client")) // OpenID Connect Core 1.0 section 3.1.3.7
 	case id.IssuedAt.After(s.Now().Add(leeway)):
 		return nil, s.untrue(p, errors.New("it was issued in the future"))
 	case id.Subject == "" || len(id.Subject) > 255 || strings.ContainsRune(id.Subject, 0): // section 2
-		return nil, s.untrue(p, errors.New("it names nobody"))
+		return nil, s.untrue(p, errors.New("it names no subject"))
 	}
 	if id.AccessTokenHash != "" && id.VerifyAccessToken(tokens.AccessToken) != nil {
-		return nil, s.untrue(p, errors.New("the access token is another one's"))
+		return nil, s.untrue(p, errors.New("the access token does not belong to it"))
 	}
 	if err := s.complement(ctx, p, d, id.Subject, tokens, c); err != nil {
 		return nil, err
@@ -143,11 +143,11 @@ func (s *Store) complement(ctx context.Context, p *stored, d *discovery, subject
 		return s.failing(&p.Provider, errors.New(outbound.Plain(outbound.Cause(err).Error(), tokens.AccessToken)))
 	}
 	if info.Subject != subject {
-		return s.untrue(p, errors.New("it tells of somebody else"))
+		return s.untrue(p, errors.New("it describes another subject"))
 	}
 	more := claims{}
 	if err := info.Claims(&more); err != nil {
-		return s.failing(&p.Provider, errors.New("what it tells of people cannot be read"))
+		return s.failing(&p.Provider, errors.New("its user info is not readable"))
 	}
 	if email && more.text("email") != c.text("email") {
 		delete(more, "email_verified") // which is of another address
@@ -171,10 +171,10 @@ func (s *Store) exchangeFailed(p *stored, err error, secrets ...string) error {
 	told := errors.New(outbound.Plain(outbound.Cause(err).Error(), secrets...))
 	var refusal *oauth2.RetrieveError
 	if errors.As(err, &refusal) {
-		told = errors.New("the token endpoint answers " + outbound.Plain(refusal.Response.Status+" "+refusal.ErrorCode, secrets...))
+		told = errors.New("the token endpoint answered " + outbound.Plain(refusal.Response.Status+" "+refusal.ErrorCode, secrets...))
 		if status := refusal.Response.StatusCode; status >= http.StatusBadRequest && status < http.StatusInternalServerError {
 			if refusal.ErrorCode == "invalid_grant" {
-				return refused("%s does not take what it gave for this log-in; begin again", p.Name)
+				return refused("%s rejected the code that it issued for this log-in; start again", p.Name)
 			}
 			return &codeRefused{s.failing(&p.Provider, told)}
 		}
@@ -184,6 +184,6 @@ func (s *Store) exchangeFailed(p *stored, err error, secrets ...string) error {
 
 // untrue is a token that is not believed. What is wrong with it is the owners' to know.
 func (s *Store) untrue(p *stored, err error) error {
-	s.Logger.Warn("what a provider of identities says is not believed", "provider", p.Name, "error", err)
-	return refused("what %s says of you is not believed; begin again, or ask an owner to look into the log", p.Name)
+	s.Logger.Warn("an identity provider's answer was rejected", "provider", p.Name, "error", err)
+	return refused("the answer of %s could not be verified; start again, or ask an owner to check the service's log", p.Name)
 }

@@ -96,7 +96,7 @@ func (s *Store) ask(ctx context.Context, p *Provider) (*discovery, error) {
 		return nil, discoveryFailed(err)
 	}
 	if err := d.provider.Claims(&d.metadata); err != nil {
-		return nil, errors.New("its discovery is not what the protocol wants")
+		return nil, errors.New("its discovery document does not conform to the protocol")
 	}
 	for _, at := range []struct {
 		name, url string
@@ -108,7 +108,7 @@ func (s *Store) ask(ctx context.Context, p *Provider) (*discovery, error) {
 		// Browsers are sent to two of them: anything but https could run a script there, or show the answer to the whole way.
 		if u, err := url.Parse(at.url); at.url == "" && at.must || at.url != "" && (err != nil || u.Scheme != "https" || u.Host == "" ||
 			u.User != nil || u.Fragment != "") {
-			return nil, fmt.Errorf("the %s of its discovery is no https:// URL", at.name)
+			return nil, fmt.Errorf("the %s in its discovery document is not an https:// URL", at.name)
 		}
 	}
 	return d, nil
@@ -118,13 +118,14 @@ func (s *Store) ask(ctx context.Context, p *Provider) (*discovery, error) {
 func discoveryFailed(err error) error {
 	var mismatch *oidc.IssuerMismatchError
 	if errors.As(err, &mismatch) {
-		return fmt.Errorf("its discovery names the issuer %s, and not the one that is configured", outbound.Plain(mismatch.Discovered))
+		return fmt.Errorf("its discovery document has the issuer %s, which differs from the configured one",
+			outbound.Plain(mismatch.Discovered))
 	}
 	var outer *url.Error
 	if errors.As(err, &outer) {
 		return errors.New("it cannot be reached: " + outbound.Plain(outer.Err.Error()))
 	}
-	return errors.New("its discovery cannot be read: " + outbound.Plain(err.Error()))
+	return errors.New("its discovery document cannot be read: " + outbound.Plain(err.Error()))
 }
 
 // authStyle is how the client proves itself at the token endpoint. It is not found out by trying: a code is good once.
@@ -176,11 +177,11 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func (t *transport) to(u *url.URL) (http.RoundTripper, error) {
 	if u.Scheme != "https" {
-		return nil, errors.New("it leads to what is not https://")
+		return nil, errors.New("it redirects to an address without https://")
 	}
 	_, address, err := t.rules.ParseURL(u.Scheme + "://" + u.Host)
 	if err != nil {
-		return nil, fmt.Errorf("an address that it leads to %w", err)
+		return nil, fmt.Errorf("an address to which it refers %w", err)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -188,7 +189,7 @@ func (t *transport) to(u *url.URL) (http.RoundTripper, error) {
 		return by, nil
 	}
 	if len(t.by) >= maxAddresses {
-		return nil, errors.New("it leads to too many servers")
+		return nil, errors.New("it refers to too many servers")
 	}
 	target := outbound.Target{Rules: t.rules, Address: address}
 	if strings.EqualFold(address, t.issuer) {

@@ -42,7 +42,7 @@ func (s *Store) unseal(value string) *flow {
 func (s *Store) useState(ctx context.Context, f *flow) error {
 	first, err := s.flows().Use(ctx, f.State, 2*identity.SignOnLife)
 	if err == nil && !first {
-		err = refused("this log-in was answered already; begin again")
+		err = refused("this log-in was already answered; start again")
 	}
 	return err
 }

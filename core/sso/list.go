@@ -43,7 +43,7 @@ func (s *Store) read(ctx context.Context, from querier, id int64, lock string) (
 		p, err = pgx.CollectExactlyOneRow(rows, scan)
 	}
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, problem.New(problem.CodeNotFound, "there is no such provider")
+		return nil, problem.New(problem.CodeNotFound, "provider not found")
 	}
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading a provider: %w", err))
@@ -59,7 +59,7 @@ func (s *Store) open(p *stored) (secret.String, error) {
 	}
 	text, err := s.Keys.Open(p.sealed, binding(p.ID))
 	if err != nil {
-		return text, fmt.Errorf("opening the client secret of a provider: %w", err)
+		return text, fmt.Errorf("decrypting the client secret of a provider: %w", err)
 	}
 	return text, nil
 }

@@ -46,14 +46,14 @@ func TestFirstLogInMakesAnAccount(t *testing.T) {
 	// Another person with her old address is not her.
 	f.at.Person = map[string]any{"sub": "person-2", "email": "anna@example.com", "email_verified": true}
 	_, err = f.logIn()
-	refusedFor(t, err, problem.CodeInvalidCredentials, "belongs to somebody else")
+	refusedFor(t, err, problem.CodeInvalidCredentials, "is linked to somebody else")
 }
 
 func TestWhoComesInByWhichAddress(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(p *sso.Provider) { p.Accounts = sso.Invited })
 	_, err := f.logIn()
-	refusedFor(t, err, problem.CodeInvalidCredentials, "no account with your e-mail address")
+	refusedFor(t, err, problem.CodeInvalidCredentials, "no account has your email address")
 	invited := f.account("Anna@Example.com", identity.Operator)
 	for name, said := range map[string]any{"not said": nil, "not": false, "a number": 1, "a text": "false"} {
 		delete(f.at.Person, "email_verified")
@@ -169,7 +169,7 @@ func TestSecondFactor(t *testing.T) {
 	mine := f.account("anna@example.com", identity.Owner)
 	f.account("other@example.com", identity.Owner)
 	_, err := f.logIn()
-	refusedFor(t, err, problem.CodeInvalidCredentials, "switch one on first")
+	refusedFor(t, err, problem.CodeInvalidCredentials, "enable a second factor first")
 	factor := identitytest.TOTP(t, f.users, mine)
 	// What the provider says of its own factor does not count where the account is joined.
 	f.at.Person["amr"] = []string{"mfa"}
@@ -241,12 +241,12 @@ func TestProvidersThatChange(t *testing.T) {
 	}
 	change(func(p *sso.Provider) { p.Enabled = false }, nil)
 	if sessions() != "0" {
-		t.Error("sessions go on by a provider that is switched off")
+		t.Error("sessions go on by a provider that is disabled")
 	}
 	_, _, err := f.Complete(t.Context(), f.id, off, client)
-	refusedFor(t, err, problem.CodeInvalidState, "switched off")
+	refusedFor(t, err, problem.CodeInvalidState, "disabled")
 	_, err = f.Begin(t.Context(), f.id, "/")
-	refusedFor(t, err, problem.CodeInvalidState, "switched off")
+	refusedFor(t, err, problem.CodeInvalidState, "disabled")
 	if offers, err := f.Offers(t.Context()); err != nil || len(offers) != 0 {
 		t.Errorf("%v %v", offers, err)
 	}
@@ -264,7 +264,7 @@ func TestProvidersThatChange(t *testing.T) {
 		t.Error("who was known at the issuer before is known")
 	}
 	_, _, err = f.Complete(t.Context(), f.id, late, client)
-	refusedFor(t, err, problem.CodeInvalidCredentials, "was changed meanwhile")
+	refusedFor(t, err, problem.CodeInvalidCredentials, "was changed in the meantime")
 	f.at = other
 	f.must()
 	if err := f.Delete(t.Context(), f.id); err != nil || sessions() != "0" || f.Value("SELECT count(*) FROM users") != "1" {

@@ -47,7 +47,8 @@ func (s *Store) Try(ctx context.Context, id int64) (*Trial, error) {
 	}
 	t := &Trial{Notices: []string{}, Algorithms: []string{}, ScopesSupported: []string{}, ClaimsSupported: []string{}}
 	if s.BaseURL == "" {
-		t.Notices = append(t.Notices, "The service does not know its own address, and nobody can log in by a provider: set HOSTLER_BASE_URL.")
+		t.Notices = append(t.Notices, "The service does not know its own address, so nobody can log in with a provider: set "+
+			"HOSTLER_BASE_URL.")
 	}
 	d, err := s.ask(ctx, &p.Provider)
 	if err == nil {
@@ -86,19 +87,19 @@ func (t *Trial) tell(d *discovery) {
 // judge says what may be wrong.
 func (t *Trial) judge(p *stored, d *discovery) {
 	if len(d.ChallengeMethods) > 0 && !slices.Contains(d.ChallengeMethods, "S256") {
-		t.Notices = append(t.Notices, "It does not say that it knows PKCE with S256, which is always asked for.")
+		t.Notices = append(t.Notices, "The provider does not announce support for PKCE with S256, which Hostler always uses.")
 	}
 	if methods := d.AuthMethods; len(methods) > 0 && p.SecretSet && !slices.Contains(methods, "client_secret_basic") &&
 		!slices.Contains(methods, "client_secret_post") {
-		t.Notices = append(t.Notices, "It does not say that a client may prove itself by a secret.")
+		t.Notices = append(t.Notices, "The provider does not announce support for client secrets.")
 	}
 	for _, scope := range p.Scopes {
 		if len(d.Scopes) > 0 && !slices.Contains(d.Scopes, scope) {
-			t.Notices = append(t.Notices, "It does not say that it knows the scope "+scope+".")
+			t.Notices = append(t.Notices, "The provider does not announce support for the scope "+scope+".")
 		}
 	}
 	if d.EndSessionEndpoint == "" {
-		t.Notices = append(t.Notices, "It has no endpoint for log-out: who logs out here stays logged in there.")
+		t.Notices = append(t.Notices, "The provider has no log-out endpoint: users who log out of Hostler stay logged in at the provider.")
 	}
 }
 
@@ -106,7 +107,7 @@ func (t *Trial) judge(p *stored, d *discovery) {
 func keys(ctx context.Context, d *discovery) (int, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, d.KeysEndpoint, nil)
 	if err != nil {
-		return 0, errors.New("the address of its keys cannot be used")
+		return 0, errors.New("the address of its keys is not valid")
 	}
 	answer, err := d.client.Do(r)
 	if err != nil {
@@ -117,7 +118,7 @@ func keys(ctx context.Context, d *discovery) (int, error) {
 		Keys []json.RawMessage `json:"keys"`
 	}
 	if err := json.NewDecoder(answer.Body).Decode(&set); answer.StatusCode != http.StatusOK || err != nil {
-		return 0, fmt.Errorf("its keys cannot be read: it answers %d", answer.StatusCode)
+		return 0, fmt.Errorf("its keys cannot be read: it answered %d", answer.StatusCode)
 	}
 	if len(set.Keys) == 0 {
 		return 0, errors.New("it has no keys")

@@ -42,7 +42,7 @@ func (s *Store) Create(ctx context.Context, p Provider, clientSecret secret.Stri
 // taken is the problem of a name that another provider has.
 func taken(err error) error {
 	if db.Duplicate(err, "identity_providers_name") {
-		return problem.New(problem.CodeConflict, "another provider has this name")
+		return problem.New(problem.CodeConflict, "another provider already has this name")
 	}
 	return fmt.Errorf("writing a provider: %w", err)
 }
@@ -53,7 +53,7 @@ func (s *Store) write(ctx context.Context, tx *db.Tx, p *Provider, clientSecret 
 	if p.SecretSet = !clientSecret.Empty(); p.SecretSet {
 		var err error
 		if sealed, err = s.Keys.Seal(clientSecret, binding(p.ID)); err != nil {
-			return fmt.Errorf("sealing the client secret of a provider: %w", err)
+			return fmt.Errorf("encrypting the client secret of a provider: %w", err)
 		}
 	}
 	_, err := tx.Pgx.Exec(ctx, `UPDATE identity_providers SET name = $2, issuer = $3, client_id = $4, client_secret = $5, scopes = $6,
@@ -74,7 +74,7 @@ func (s *Store) write(ctx context.Context, tx *db.Tx, p *Provider, clientSecret 
 			return fmt.Errorf("writing a rule of a provider: %w", err)
 		}
 		if done.RowsAffected() == 0 {
-			f.add("is no team", "rules", i, "team_id")
+			f.add("is not a team", "rules", i, "team_id")
 		}
 	}
 	if len(f) > 0 {
@@ -101,7 +101,8 @@ func (s *Store) Update(ctx context.Context, id int64, edit func(*Provider), give
 			clientSecret = *given
 		case was.SecretSet && (moved || is.Fingerprint != was.Fingerprint):
 			// Whoever may write a provider and does not know its secret could have it sent to a server of their own.
-			return problem.InvalidField("must be given again with another issuer or certificate", "value_error", "body", "client_secret")
+			return problem.InvalidField("must be sent again when the issuer or certificate changes",
+				"value_error", "body", "client_secret")
 		default:
 			if clientSecret, err = s.open(was); err != nil {
 				return err
@@ -115,7 +116,7 @@ func (s *Store) Update(ctx context.Context, id int64, edit func(*Provider), give
 		}
 		if moved {
 			if _, err := tx.Pgx.Exec(ctx, "DELETE FROM user_identities WHERE provider_id = $1", id); err != nil {
-				return fmt.Errorf("forgetting who is known at a provider: %w", err)
+				return fmt.Errorf("deleting the linked users of a provider: %w", err)
 			}
 		}
 		if moved || was.Enabled && !is.Enabled {

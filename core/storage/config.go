@@ -116,14 +116,14 @@ func read(t *hypervisor.StorageType, config Config, create bool) *order {
 		raw := bytes.TrimSpace(config[name])
 		switch {
 		case key == nil:
-			o.fault(cutName(name), "extra_forbidden", "storages of the type "+t.Name+" have no such key; these are known: "+
-				""+strings.Join(keysOf(t), ", "))
+			o.fault(cutName(name), "extra_forbidden", "storages of the type "+t.Name+" do not have this key; available keys: "+
+				strings.Join(keysOf(t), ", "))
 		case string(raw) == "null" && create:
-			o.fault(name, "type", "there is nothing to clear in a new definition")
+			o.fault(name, "type", "a new definition has nothing to clear")
 		case key.Fixed && !create:
-			o.fault(name, "fixed", "it is fixed when the storage is attached")
+			o.fault(name, "fixed", "cannot be changed after the storage was attached")
 		case string(raw) == "null" && key.Required:
-			o.fault(name, "required", "it is needed and cannot be cleared")
+			o.fault(name, "required", "is required and cannot be cleared")
 		case string(raw) == "null":
 			o.clear = append(o.clear, name)
 		default:
@@ -138,7 +138,7 @@ func read(t *hypervisor.StorageType, config Config, create bool) *order {
 	if create {
 		for _, key := range t.Keys {
 			if _, given := config[key.Name]; key.Required && !given {
-				o.fault(key.Name, "missing", "storages of the type "+t.Name+" need it")
+				o.fault(key.Name, "missing", "storages of the type "+t.Name+" require it")
 			}
 		}
 	}
@@ -169,7 +169,7 @@ func valueOf(key *hypervisor.StorageKey, raw json.RawMessage) (value, why string
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
 	if decoder.Decode(&v) != nil {
-		return "", "it is no value"
+		return "", "is not a valid value"
 	}
 	switch key.Type {
 	case hypervisor.StorageFlag:
@@ -186,7 +186,7 @@ func valueOf(key *hypervisor.StorageKey, raw json.RawMessage) (value, why string
 	case json.Number:
 		text = v.String()
 	default:
-		return "", "it is a text"
+		return "", "must be a string"
 	}
 	return text, textFault(key, text)
 }
@@ -198,15 +198,15 @@ func textFault(key *hypervisor.StorageKey, text string) string {
 	several := key.Secret // a key in a file has lines
 	switch {
 	case text == "":
-		return "it is empty; null clears a key"
+		return "must not be empty; null clears a key"
 	case key.MaxLength > 0 && int64(utf8.RuneCountInString(text)) > key.MaxLength:
-		return "it has " + strconv.FormatInt(key.MaxLength, 10) + " characters at most"
+		return "must have at most " + strconv.FormatInt(key.MaxLength, 10) + " characters"
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool {
 		return unicode.IsControl(r) && !(several && (r == '\n' || r == '\r' || r == '\t'))
 	}):
-		return "it has a character that cannot be in it"
+		return "contains a character that is not allowed"
 	case key.Values != nil && !slices.Contains(key.Values, text):
-		return "it is one of " + strings.Join(key.Values, ", ")
+		return "must be one of " + strings.Join(key.Values, ", ")
 	}
 	return ""
 }
@@ -220,7 +220,7 @@ func flagOf(v any) (value, why string) {
 	case false, "0", json.Number("0"):
 		return "0", ""
 	}
-	return "", "it is true or false"
+	return "", "must be true or false"
 }
 
 // integerOf reads a number within the key's limits.
@@ -229,16 +229,16 @@ func integerOf(key *hypervisor.StorageKey, v any) (value, why string) {
 	if number, isNumber := v.(json.Number); isNumber {
 		text = number.String()
 	} else if !isText {
-		return "", "it is a whole number"
+		return "", "must be a whole number"
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	switch {
 	case err != nil:
-		return "", "it is a whole number"
+		return "", "must be a whole number"
 	case key.Min != nil && n < *key.Min:
-		return "", "it is at least " + strconv.FormatInt(*key.Min, 10)
+		return "", "must be at least " + strconv.FormatInt(*key.Min, 10)
 	case key.Max != nil && n > *key.Max:
-		return "", "it is at most " + strconv.FormatInt(*key.Max, 10)
+		return "", "must be at most " + strconv.FormatInt(*key.Max, 10)
 	}
 	return strconv.FormatInt(n, 10), ""
 }
@@ -254,12 +254,12 @@ func wordsOf(key *hypervisor.StorageKey, v any) (value, why string) {
 		for _, item := range v {
 			word, isText := item.(string)
 			if !isText || strings.ContainsAny(word, ", ") {
-				return "", "it is a list of words"
+				return "", "must be a list of words"
 			}
 			words = append(words, word)
 		}
 	default:
-		return "", "it is a list of words"
+		return "", "must be a list of words"
 	}
 	one := *key
 	one.MaxLength = 0

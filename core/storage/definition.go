@@ -139,7 +139,7 @@ func (s *Store) Attach(ctx context.Context, hostID int64, name, kind string, con
 			known = append(known, t.Name)
 		}
 		return Attached{}, problem.Invalid(problem.Fault{Loc: []any{"body", "type"}, Type: "enum",
-			Msg: fmt.Sprintf("the host's hypervisor has no such type of storages; these are known: %q", known)})
+			Msg: fmt.Sprintf("the host's hypervisor does not support this storage type; supported types: %q", known)})
 	}
 	o := read(t, config, true)
 	if len(o.faults) > 0 {
@@ -179,7 +179,7 @@ func (s *Store) Attach(ctx context.Context, hostID int64, name, kind string, con
 func (s *Store) AttachedAgain(_ context.Context, made idempotency.Made) (Attached, error) {
 	var was Attached
 	if err := json.Unmarshal(made.Kept, &was); err != nil {
-		return Attached{}, fmt.Errorf("decoding what an answer is made of: %w", err)
+		return Attached{}, fmt.Errorf("decoding the job's parameters: %w", err)
 	}
 	return was, nil
 }
@@ -191,7 +191,7 @@ func (s *Store) StartedAgain(ctx context.Context, made idempotency.Made) (guest.
 
 // taken is the refusal of a name that is in use.
 func taken(name string) error {
-	return problem.New(problem.CodeConflict, "there is a storage %.100q already", name)
+	return problem.New(problem.CodeConflict, "a storage %.100q already exists", name)
 }
 
 // mayManage is problem capability_missing, or unsupported.

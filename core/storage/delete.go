@@ -80,7 +80,7 @@ func (s *Store) DeleteVolume(ctx context.Context, hostID int64, name, node, id s
 	case err != nil:
 		return guest.Started{}, err
 	case v == nil:
-		return guest.Started{}, problem.New(problem.CodeNotFound, "there is no such volume")
+		return guest.Started{}, problem.New(problem.CodeNotFound, "volume not found")
 	}
 	if token := tokenFor(*v); token != endpoint.Lifecycle {
 		if err := draft.Refuse(s.able(ctx, hostID, token)); err != nil {
@@ -94,16 +94,16 @@ func (s *Store) DeleteVolume(ctx context.Context, hostID int64, name, node, id s
 	shown := show(*v)
 	err = draft.Decide(ctx, plan.Confirmation{
 		Code: problem.CodeConfirmRequired, Phrase: shown.Name, Given: confirm != nil && *confirm == shown.Name,
-		Why: fmt.Sprintf("the volume %s is deleted for good; send its name %s as confirm to go on", shown.ID, shown.Name),
+		Why: fmt.Sprintf("the volume %s is deleted permanently; to proceed, send its name %s as confirm", shown.ID, shown.Name),
 	}, func(_ context.Context, pl *plan.Plan) error {
 		kind := plan.KindDisk
 		if v.Kind == hypervisor.VolumeBackup {
 			kind = plan.KindBackup
 		}
-		pl.AddSized(kind, shown.Name, v.SizeBytes, "The volume %s is deleted for good.", shown.ID)
+		pl.AddSized(kind, shown.Name, v.SizeBytes, "The volume %s is deleted permanently.", shown.ID)
 		used.tell(pl)
 		if p.shared() {
-			pl.Warn("Other clusters that have this storage too are not asked whether they use the volume.")
+			pl.Warn("Other clusters that also have this storage are not checked for use of the volume.")
 		}
 		return nil
 	})
@@ -146,7 +146,7 @@ func (s *Store) enqueue(ctx context.Context, p *place, node, volume string, spec
 // reason.
 func (s *Store) deletable(ctx context.Context, p *place, v hypervisor.Volume, all []hypervisor.Volume, fresh time.Duration) (uses, error) {
 	if v.Protected {
-		return uses{}, problem.New(problem.CodeProtected, "the volume is protected; end that first")
+		return uses{}, problem.New(problem.CodeProtected, "the volume is protected; remove the protection first")
 	}
 	err := s.free(ctx, p, v, all, fresh)
 	var used *errInUse
@@ -190,10 +190,10 @@ func (s *Store) delete(ctx context.Context, run *job.Run) error {
 			case err != nil:
 				return time.Time{}, false, err
 			case now == nil:
-				run.Note("the volume is not there any more")
+				run.Note("the volume no longer exists")
 				return time.Now(), true, nil
 			case !same(*now, v):
-				return time.Time{}, false, job.Fail("there is another volume of this id by now; nothing was done")
+				return time.Time{}, false, job.Fail("another volume has this ID now; nothing was done")
 			}
 			if _, err := s.deletable(ctx, &p, *now, all, 0); err != nil {
 				if known := problem.From(err); known.Code == problem.CodeProtected || known.Code == problem.CodeVolumeInUse {
@@ -223,13 +223,13 @@ func (s *Store) delete(ctx context.Context, run *job.Run) error {
 			case now == nil || !same(*now, v):
 				return nil
 			}
-			return job.Undetermined("the deletion was sent and its answer was lost; the volume is still there, and may just be being " +
+			return job.Undetermined("the deletion was sent but its answer was lost; the volume still exists and may be about to be " +
 				"deleted: nothing was sent again")
 		},
 	})
 	if sdk.KindOf(err) == sdk.NotFound && err != nil {
 		if _, verdict := job.Verdict(err); !verdict {
-			run.Note("the volume is gone already")
+			run.Note("the volume is already deleted")
 			err = nil
 		}
 	}
@@ -238,7 +238,7 @@ func (s *Store) delete(ctx context.Context, run *job.Run) error {
 	}
 	if v.Kind == hypervisor.VolumeBackup && s.Deleted != nil {
 		if err := s.Deleted(context.WithoutCancel(ctx), params.HostID, v.Storage, v.Node); err != nil {
-			run.Note("the backups on %s could not be listed (%s); the next listing shows what has changed", v.Storage, job.Explain(err))
+			run.Note("the backups on %s could not be listed (%s); the next listing will show the changes", v.Storage, job.Explain(err))
 		}
 	}
 	return nil

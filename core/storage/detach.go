@@ -49,7 +49,7 @@ func (s *Store) Detach(ctx context.Context, hostID int64, name string, confirm *
 	}
 	err = draft.Decide(ctx, plan.Confirmation{
 		Code: problem.CodeConfirmRequired, Phrase: name, Given: confirm != nil && *confirm == name,
-		Why: fmt.Sprintf("the storage %s is forgotten, and what lies on it is out of reach; send its name as confirm to go on", name),
+		Why: fmt.Sprintf("the storage %s is detached, and its contents become inaccessible; to proceed, send its name as confirm", name),
 	}, func(ctx context.Context, pl *plan.Plan) error { return s.tellStranded(ctx, &p, pl) })
 	if err != nil {
 		return Detached{}, err
@@ -66,30 +66,30 @@ func (s *Store) Detach(ctx context.Context, hostID int64, name string, confirm *
 	// The next poll would do this too.
 	if _, err := s.DB.Pool.Exec(context.WithoutCancel(ctx), "DELETE FROM storages WHERE cluster_id = $1 AND name = $2",
 		p.clusterID, name); err != nil {
-		return Detached{}, db.Problem(fmt.Errorf("forgetting a storage: %w", err))
+		return Detached{}, db.Problem(fmt.Errorf("deleting a storage: %w", err))
 	}
 	return Detached{hostID, name, true}, nil
 }
 
 // tellStranded writes into the plan what would become unreachable.
 func (s *Store) tellStranded(ctx context.Context, p *place, pl *plan.Plan) error {
-	pl.Add(plan.KindHost, p.name, "The hypervisor forgets the storage %s. What lies on it stays there.", p.name)
+	pl.Add(plan.KindHost, p.name, "The storage %s is removed from the hypervisor's configuration. Its contents stay on it.", p.name)
 	counts := map[hypervisor.VolumeKind]int{}
 	sizes := map[hypervisor.VolumeKind]int64{}
 	owners, backups := map[hypervisor.GuestID]int{}, map[hypervisor.GuestID]int{}
 	names := map[hypervisor.VolumeKind][]string{}
 	for i, node := range p.looked() {
 		if i >= maxLooked {
-			pl.Warn("What lies on it on further nodes was not looked at.")
+			pl.Warn("Its contents on further nodes were not checked.")
 			break
 		}
 		list, err := s.list(ctx, p, hypervisor.ContentQuery{Node: node})
 		if err != nil {
-			pl.Warn("What lies on it on %s could not be read: %s", node, problem.From(err).Detail)
+			pl.Warn("Its contents on %s could not be read: %s", node, problem.From(err).Detail)
 			continue
 		}
 		if len(list.Hidden) > 0 {
-			pl.Warn("Not all that lies on it is shown: %v.", list.Hidden)
+			pl.Warn("Not all of its contents are shown: %v.", list.Hidden)
 		}
 		for _, v := range list.Volumes {
 			counts[v.Kind]++
@@ -116,15 +116,15 @@ func (s *Store) tellStranded(ctx context.Context, p *place, pl *plan.Plan) error
 		of              hypervisor.VolumeKind
 		kind, one, many string
 	}{
-		{hypervisor.VolumeDisk, plan.KindDisk, "1 disk is", "%d disks are"},
-		{hypervisor.VolumeBackup, plan.KindBackup, "1 backup is", "%d backups are"},
-		{hypervisor.VolumeImage, plan.KindData, "1 image is", "%d images are"},
-		{hypervisor.VolumeTemplate, plan.KindData, "1 template is", "%d templates are"},
-		{hypervisor.VolumeOther, plan.KindData, "1 other file is", "%d other files are"},
+		{hypervisor.VolumeDisk, plan.KindDisk, "1 disk becomes", "%d disks become"},
+		{hypervisor.VolumeBackup, plan.KindBackup, "1 backup becomes", "%d backups become"},
+		{hypervisor.VolumeImage, plan.KindData, "1 image becomes", "%d images become"},
+		{hypervisor.VolumeTemplate, plan.KindData, "1 template becomes", "%d templates become"},
+		{hypervisor.VolumeOther, plan.KindData, "1 other file becomes", "%d other files become"},
 	} {
 		if n := counts[k.of]; n > 0 {
 			size := sizes[k.of]
-			pl.AddSized(k.kind, "", &size, "%s out of reach%s.", plan.Counted(n, k.one, k.many), naming(names[k.of]))
+			pl.AddSized(k.kind, "", &size, "%s inaccessible%s.", plan.Counted(n, k.one, k.many), naming(names[k.of]))
 		}
 	}
 	return nil
@@ -163,13 +163,13 @@ func (s *Store) tellBackups(ctx context.Context, p *place, backups map[hyperviso
 			what = "container"
 		}
 		if n := backups[found[u.ID]]; n == 1 {
-			pl.Add(plan.KindBackup, u.Name, "1 backup of the %s %s is out of reach.", what, u.Name)
+			pl.Add(plan.KindBackup, u.Name, "1 backup of the %s %s becomes inaccessible.", what, u.Name)
 		} else {
-			pl.Add(plan.KindBackup, u.Name, "%d backups of the %s %s are out of reach.", n, what, u.Name)
+			pl.Add(plan.KindBackup, u.Name, "%d backups of the %s %s become inaccessible.", n, what, u.Name)
 		}
 	}
 	if others > 0 {
-		pl.Add(plan.KindBackup, "", "Backups of %s are out of reach.",
+		pl.Add(plan.KindBackup, "", "Backups of %s become inaccessible.",
 			plan.Counted(others, "1 guest of another team", "%d guests of other teams"))
 	}
 	gone := 0
@@ -180,8 +180,8 @@ func (s *Store) tellBackups(ctx context.Context, p *place, backups map[hyperviso
 		gone += n
 	}
 	if gone > 0 {
-		pl.Add(plan.KindBackup, "", "%s out of reach.",
-			plan.Counted(gone, "1 backup of a guest that no longer exists is", "%d backups of guests that no longer exist are"))
+		pl.Add(plan.KindBackup, "", "%s inaccessible.",
+			plan.Counted(gone, "1 backup of a guest that no longer exists becomes", "%d backups of guests that no longer exist become"))
 	}
 	return nil
 }
@@ -247,22 +247,24 @@ func (s *Store) tellOwners(ctx context.Context, p *place, owners map[hypervisor.
 		case now:
 			pl.Add(plan.KindGuest, u.Name, "%s %s loses %d of its disks.", what, u.Name, disks[u.ID])
 		case disks[u.ID] > 0:
-			pl.AddSince(plan.KindGuest, u.Name, at, "%s %s loses %d of its disks, as it was read last.", what, u.Name, disks[u.ID])
+			pl.AddSince(plan.KindGuest, u.Name, at, "%s %s loses %d of its disks, as of its last read configuration.",
+				what, u.Name, disks[u.ID])
 		}
 		if n := drives[u.ID]; n > 0 {
-			pl.AddSince(plan.KindGuest, u.Name, at, "%s %s loses what is in %d of its drives, as it was read last.", what, u.Name, n)
+			pl.AddSince(plan.KindGuest, u.Name, at, "%s %s loses the media in %d of its drives, as of its last read configuration.",
+				what, u.Name, n)
 		}
 		if n := files[u.ID]; n > 0 {
-			pl.AddSince(plan.KindGuest, u.Name, at, "%s %s loses %d of the scripts and snippets that its configuration names, as it was read "+
-				"last, and may not start without them.", what, u.Name, n)
+			pl.AddSince(plan.KindGuest, u.Name, at, "%s %s loses %d of the scripts and snippets in its configuration, as last read, "+
+				"and may not start without them.", what, u.Name, n)
 		}
 	}
 	if others > 0 {
-		pl.Add(plan.KindGuest, "", "%s disks, what is in drives, or scripts and snippets.",
+		pl.Add(plan.KindGuest, "", "%s disks, media in drives, or scripts and snippets.",
 			plan.Counted(others, "1 guest of another team loses", "%d guests of other teams lose"))
 	}
 	if unknown > 0 {
-		pl.Warn("%s the storage is known only of disks that are listed.",
+		pl.Warn("%s the storage is only known for listed disks.",
 			plan.Counted(unknown, "The configuration of 1 guest was not read yet: whether it uses",
 				"The configurations of %d guests were not read yet: whether they use"))
 	}
@@ -283,7 +285,7 @@ func (s *Store) guestsOf(ctx context.Context, clusterID int64, refs []hypervisor
 		})
 	}
 	if err != nil {
-		return nil, db.Problem(fmt.Errorf("looking for the guests on a storage: %w", err))
+		return nil, db.Problem(fmt.Errorf("reading the guests on a storage: %w", err))
 	}
 	return found, nil
 }

@@ -54,12 +54,12 @@ func (o *DownloadOrder) check() (public string, faults []problem.Fault) {
 	u, err := url.Parse(o.URL)
 	switch {
 	case err != nil || u.Hostname() == "" || u.Opaque != "" || strings.ContainsFunc(o.URL, unicode.IsControl):
-		fault("url", "it is no URL")
+		fault("url", "must be a URL")
 		return "", faults
 	case u.Scheme != "http" && u.Scheme != "https":
-		fault("url", "it begins with https:// or http://")
+		fault("url", "must begin with https:// or http://")
 	case u.User != nil:
-		fault("url", "a user and password in a URL stand in the hypervisor's log for everybody; use one without")
+		fault("url", "must not contain a user and password: they would be readable in the hypervisor's log; use a URL without them")
 	default: // the port is judged as well; what it is when there is none makes no difference
 		if _, err := host.ParseAddress(u.Host, "443", false); err != nil {
 			fault("url", "cannot download from this server: the hypervisor itself, unspecified addresses and cloud metadata services are not "+
@@ -71,13 +71,13 @@ func (o *DownloadOrder) check() (public string, faults []problem.Fault) {
 	}
 	if name := o.Filename; name == "." || name == ".." || name == "/" || len(name) > 255 || !utf8.ValidString(name) ||
 		strings.ContainsAny(name, `/\`) || strings.ContainsFunc(name, unicode.IsControl) {
-		fault("filename", "it is the name of a file of at most 255 bytes, without a path; give one where the URL has none")
+		fault("filename", "must be a file name of at most 255 bytes, without a path; specify one if the URL has none")
 	}
 	switch {
 	case (o.Checksum == "") != (o.Algorithm == ""):
-		fault("checksum", "checksum and checksum_algorithm go together")
+		fault("checksum", "checksum and checksum_algorithm must be set together")
 	case o.Checksum != "" && (len(o.Checksum) != digits[o.Algorithm] || strings.Trim(o.Checksum, "0123456789abcdefABCDEF") != ""):
-		fault("checksum", "it is no checksum of that algorithm in hexadecimal digits")
+		fault("checksum", "must be a checksum of that algorithm in hexadecimal digits")
 	}
 	u.User, u.RawQuery, u.Fragment, u.ForceQuery = nil, "", "", false
 	return u.String(), faults
@@ -141,7 +141,7 @@ func (s *Store) fetchable(ctx context.Context, hostID int64, name, wanted, conte
 	})
 	if err == nil && content != "" && len(p.known.Content) > 0 && !slices.Contains(p.known.Content, content) {
 		err = problem.Invalid(problem.Fault{Loc: []any{"body", "content"}, Type: "enum",
-			Msg: "the storage does not hold this; it holds " + strings.Join(p.known.Content, ", ")})
+			Msg: "the storage does not accept this content; it accepts " + strings.Join(p.known.Content, ", ")})
 	}
 	return p, node, err
 }
@@ -150,7 +150,7 @@ func (s *Store) fetchable(ctx context.Context, hostID int64, name, wanted, conte
 func (s *Store) absent(ctx context.Context, p *place, among hypervisor.ContentQuery, filename string) error {
 	there, err := s.file(ctx, p, among, filename)
 	if err == nil && there {
-		err = problem.New(problem.CodeConflict, "there is a file %.255q on the storage already", filename)
+		err = problem.New(problem.CodeConflict, "the storage already has a file %.255q", filename)
 	}
 	return err
 }
@@ -205,12 +205,12 @@ func (s *Store) fetched(ctx context.Context, run *job.Run, hostID int64, among h
 			case err != nil:
 				return time.Time{}, false, err
 			case there && run.Begun("fetch"):
-				run.Note("the file is there")
+				run.Note("the file exists")
 				return time.Now(), true, nil
 			case there:
-				return time.Time{}, false, job.Fail("there is a file of this name on the storage already; nothing was done")
+				return time.Time{}, false, job.Fail("the storage already has a file with this name; nothing was done")
 			}
-			run.Note("fetching %s to the storage %s", filename, among.Storage)
+			run.Note("downloading %s to the storage %s", filename, among.Storage)
 			return time.Now(), false, nil
 		},
 		Send: func(ctx context.Context, at hypervisor.Host) (string, error) {
@@ -227,7 +227,8 @@ func (s *Store) fetched(ctx context.Context, run *job.Run, hostID int64, among h
 			if err != nil || there || reaches {
 				return err
 			}
-			return job.Undetermined("the request was sent and its answer was lost; the file is not there yet, and may just be being fetched")
+			return job.Undetermined("the request was sent but its answer was lost; the file does not exist yet and may still be " +
+				"downloading")
 		},
 	})
 	if err != nil {
@@ -236,9 +237,9 @@ func (s *Store) fetched(ctx context.Context, run *job.Run, hostID int64, among h
 	there, err := s.file(context.WithoutCancel(ctx), &p, among, filename)
 	switch {
 	case err != nil:
-		run.Note("what is on the storage could not be looked at: %s", job.Explain(err))
+		run.Note("the contents of the storage could not be listed: %s", job.Explain(err))
 	case !there:
-		return job.Undetermined("the hypervisor's task has ended well, and the file is not on the storage")
+		return job.Undetermined("the hypervisor's task succeeded, but the file is not on the storage")
 	}
 	return nil
 }
@@ -320,7 +321,7 @@ func (s *Store) FetchTemplate(ctx context.Context, hostID int64, name, template,
 		return guest.Started{}, err
 	}
 	if !slices.ContainsFunc(found, func(t hypervisor.Template) bool { return t.Name == template }) {
-		return guest.Started{}, problem.InvalidField("the node knows no such template", "enum", "body", "template")
+		return guest.Started{}, problem.InvalidField("the node does not know this template", "enum", "body", "template")
 	}
 	if err := s.absent(ctx, &p, templatesOn(node), template); err != nil {
 		return guest.Started{}, err

@@ -222,13 +222,13 @@ func (s *Store) find(ctx context.Context, hostID int64, name string) (place, err
 	err := s.DB.Pool.QueryRow(ctx, "SELECT cluster_id, team_id, entry_node FROM hosts WHERE id = $1", hostID).
 		Scan(&cluster, &p.teamID, &p.entry)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return p, problem.New(problem.CodeNotFound, "there is no such host")
+		return p, problem.New(problem.CodeNotFound, "host not found")
 	}
 	if err != nil {
 		return p, db.Problem(fmt.Errorf("reading the host: %w", err))
 	}
 	if cluster == nil {
-		return p, problem.New(problem.CodeNotFound, "nothing is known of the host's storages yet")
+		return p, problem.New(problem.CodeNotFound, "the host's storages have not been read yet")
 	}
 	p.clusterID = *cluster
 	rows, err := s.DB.Pool.Query(ctx, "SELECT name, status = 'online' FROM nodes WHERE cluster_id = $1 ORDER BY name", p.clusterID)
@@ -255,7 +255,7 @@ func (s *Store) find(ctx context.Context, hostID int64, name string) (place, err
 // not have.
 func (p *place) require() error {
 	if p.known == nil {
-		return problem.New(problem.CodeNotFound, "there is no such storage")
+		return problem.New(problem.CodeNotFound, "storage not found")
 	}
 	return nil
 }
@@ -273,10 +273,10 @@ func (p *place) at(node string) bool {
 func (p *place) on(wanted string) (string, error) {
 	if wanted != "" {
 		if !slices.ContainsFunc(p.nodes, func(n clusterNode) bool { return n.name == wanted }) {
-			return "", problem.New(problem.CodeNotFound, "there is no such node")
+			return "", problem.New(problem.CodeNotFound, "node not found")
 		}
 		if !p.at(wanted) {
-			return "", problem.New(problem.CodeNotFound, "the node has no such storage")
+			return "", problem.New(problem.CodeNotFound, "the node does not have this storage")
 		}
 		return wanted, nil
 	}
@@ -300,7 +300,7 @@ func (p *place) on(wanted string) (string, error) {
 		}
 	}
 	if best == "" {
-		return "", problem.New(problem.CodeNotFound, "no node has such a storage")
+		return "", problem.New(problem.CodeNotFound, "no node has this storage")
 	}
 	return best, nil
 }
@@ -309,7 +309,7 @@ func (p *place) on(wanted string) (string, error) {
 // requested node it accepts only a storage that is the same on each node.
 func (p *place) only(wanted string) (string, error) {
 	if wanted == "" && !p.shared() && p.known != nil && len(p.known.Nodes) > 1 {
-		return "", problem.InvalidField("several nodes have a storage of this name, each for itself: say which is meant", "missing",
+		return "", problem.InvalidField("several nodes have their own storage with this name: specify the node", "missing",
 			"query", "node")
 	}
 	return p.on(wanted)

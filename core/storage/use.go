@@ -61,7 +61,7 @@ func (e *errInUse) Error() string { return e.why }
 // configuration contains: its snapshots may need the disk.
 func (s *Store) free(ctx context.Context, p *place, v hypervisor.Volume, all []hypervisor.Volume, fresh time.Duration) error {
 	if i := slices.IndexFunc(all, func(o hypervisor.Volume) bool { return o.Parent != "" && o.Parent == v.ID }); i >= 0 {
-		return &errInUse{why: fmt.Sprintf("the volume %s is a linked copy of it", all[i].ID)}
+		return &errInUse{why: fmt.Sprintf("the volume %s is a linked clone of it", all[i].ID)}
 	}
 	switch v.Kind {
 	case hypervisor.VolumeBackup, hypervisor.VolumeTemplate:
@@ -84,7 +84,7 @@ func (s *Store) ownerGone(ctx context.Context, p *place, v hypervisor.Volume) er
 	err := s.DB.Pool.QueryRow(ctx, "SELECT id FROM guests WHERE cluster_id = $1 AND ref = $2 ORDER BY id LIMIT 1", p.clusterID,
 		string(v.Guest)).Scan(&id)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		return db.Problem(fmt.Errorf("looking for the guest of a volume: %w", err))
+		return db.Problem(fmt.Errorf("reading the guest of a volume: %w", err))
 	}
 	if err == nil {
 		there, err := s.names(ctx, id, "")
@@ -92,7 +92,7 @@ func (s *Store) ownerGone(ctx context.Context, p *place, v hypervisor.Volume) er
 			return err
 		}
 		if there {
-			return &errInUse{users: []int64{id}, why: "it is a disk of a guest that is there"}
+			return &errInUse{users: []int64{id}, why: "it is a disk of an existing guest"}
 		}
 	}
 	// The guest may be newer than the last poll, and than the hypervisor's
@@ -109,9 +109,9 @@ func (s *Store) ownerGone(ctx context.Context, p *place, v hypervisor.Volume) er
 	case err != nil:
 		return err
 	case listed && id == 0:
-		return &errInUse{why: "it is a disk of a guest that was just made"}
+		return &errInUse{why: "it is a disk of a new guest"}
 	case !v.CreatedAt.IsZero() && time.Since(v.CreatedAt) < freshVolume:
-		return &errInUse{why: "it was made less than a minute ago, so that a guest may just be made with it"}
+		return &errInUse{why: "it was created less than a minute ago, so a new guest may be about to use it"}
 	}
 	return nil
 }
@@ -139,7 +139,7 @@ func (s *Store) unnamed(ctx context.Context, p *place, v hypervisor.Volume, fres
 	case err != nil:
 		return err
 	case len(named)+len(unclear) > maxAsked:
-		return &errInUse{why: fmt.Sprintf("more than %d guests would have to be asked whether they use it", maxAsked)}
+		return &errInUse{why: fmt.Sprintf("too many guests (more than %d) would have to be checked for use of it", maxAsked)}
 	}
 	for _, ids := range [][]int64{named, unclear} {
 		users, err := s.naming(ctx, ids, v.ID)
@@ -147,7 +147,7 @@ func (s *Store) unnamed(ctx context.Context, p *place, v hypervisor.Volume, fres
 			return err
 		}
 		if len(users) > 0 {
-			return &errInUse{users: users, why: "guests have it in their configurations"}
+			return &errInUse{users: users, why: "it is in the configuration of guests"}
 		}
 	}
 	return nil

@@ -79,10 +79,10 @@ func (s *Store) Keep(ctx context.Context, cluster, host int64, listed []hypervis
 	return s.DB.Tx(ctx, func(tx *db.Tx) error {
 		_, err := tx.Pgx.Exec(ctx, keepTasks, cluster, host, ref, node, kind, guest, user, token, status, failure, started, ended, console)
 		if err != nil {
-			return fmt.Errorf("keeping tasks: %w", err)
+			return fmt.Errorf("storing tasks: %w", err)
 		}
 		if _, err := tx.Pgx.Exec(ctx, forgetTasks, cluster); err != nil {
-			return fmt.Errorf("forgetting tasks: %w", err)
+			return fmt.Errorf("deleting tasks: %w", err)
 		}
 		return nil
 	})

@@ -57,14 +57,14 @@ func (s *Store) Due(ctx context.Context, clusters []int64, now *time.Time) (map[
 	}
 	rows, err := s.DB.Pool.Query(ctx, dueForRules, clusters, now, Every)
 	if err != nil {
-		return nil, db.Problem(fmt.Errorf("asking whose tasks are due: %w", err))
+		return nil, db.Problem(fmt.Errorf("reading clusters whose tasks are due: %w", err))
 	}
 	var cluster, at int64
 	if _, err := pgx.ForEachRow(rows, []any{&cluster, &at}, func() error {
 		due[cluster] = at
 		return nil
 	}); err != nil {
-		return nil, db.Problem(fmt.Errorf("asking whose tasks are due: %w", err))
+		return nil, db.Problem(fmt.Errorf("reading clusters whose tasks are due: %w", err))
 	}
 	return due, nil
 }

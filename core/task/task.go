@@ -45,7 +45,7 @@ func (s *Store) Watch(ctx context.Context, d time.Duration) error {
 	// Not again and again: the row is written when half of the time is over.
 	_, err := s.DB.Pool.Exec(ctx, "UPDATE task_watch SET until = now() + $1::interval WHERE until < now() + $1::interval / 2", d)
 	if err != nil {
-		return db.Problem(fmt.Errorf("noting that tasks are looked at: %w", err))
+		return db.Problem(fmt.Errorf("recording that tasks are read: %w", err))
 	}
 	return nil
 }
@@ -54,7 +54,7 @@ func (s *Store) Watch(ctx context.Context, d time.Duration) error {
 func (s *Store) Watched(ctx context.Context) (bool, error) {
 	var watched bool
 	if err := s.DB.Pool.QueryRow(ctx, "SELECT until > now() FROM task_watch").Scan(&watched); err != nil {
-		return false, db.Problem(fmt.Errorf("asking whether tasks are looked at: %w", err))
+		return false, db.Problem(fmt.Errorf("checking whether tasks are read: %w", err))
 	}
 	return watched, nil
 }

@@ -89,7 +89,7 @@ type handler struct {
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
-		http.Error(w, "this is a page: it is read with GET", http.StatusMethodNotAllowed)
+		http.Error(w, "this is a page: use GET to read it", http.StatusMethodNotAllowed)
 		return
 	}
 	name := strings.TrimPrefix(r.URL.Path, "/")
@@ -97,7 +97,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case strings.HasPrefix(name, assets) && found == nil:
 		setHeaders(w.Header(), name, cacheRevalidate)
-		http.Error(w, "there is no such file in this version of the page", http.StatusNotFound)
+		http.Error(w, "this version of the page does not have this file", http.StatusNotFound)
 	case strings.HasPrefix(name, assets):
 		found.serve(w, r, cacheForever)
 	case found != nil && name != index:

@@ -108,7 +108,7 @@ func (s *Store) Receive(ctx context.Context, in Request, next func() (Part, erro
 // begin refuses what needs no body, and makes the row.
 func (r *reception) begin(ctx context.Context) error {
 	if r.Spool == nil {
-		return problem.New(problem.CodeUnsupported, "this instance has no folder for uploads")
+		return problem.New(problem.CodeUnsupported, "this instance has no upload folder")
 	}
 	limit, err := setting.Get(ctx, r.DB, setting.UploadLimit)
 	if err != nil {
@@ -120,7 +120,8 @@ func (r *reception) begin(ctx context.Context) error {
 	}
 	r.most, r.keep = int64(limit)*mib, int64(free)*mib
 	if r.Size > r.most+around {
-		return problem.New(problem.CodeTooLarge, "the file is larger than %s, see the setting upload.limit_mib", problem.Size(r.most))
+		return problem.New(problem.CodeTooLarge, "the file is larger than %s, the limit in the setting upload.limit_mib",
+			problem.Size(r.most))
 	}
 	if room, err := r.Spool.Room(r.keep); err != nil {
 		return err
@@ -145,10 +146,10 @@ func (r *reception) begin(ctx context.Context) error {
 		VALUES ($1, $2, $3, $4, (SELECT id FROM users WHERE id = $5), $6) ON CONFLICT DO NOTHING`,
 		r.ID, r.HostID, r.Storage, r.Spool.ID(), user, size)
 	if err != nil {
-		return db.Problem(fmt.Errorf("noting an upload: %w", err))
+		return db.Problem(fmt.Errorf("recording an upload: %w", err))
 	}
 	if made.RowsAffected() == 0 {
-		return problem.New(problem.CodeConflict, "an upload of this id was begun before; take a new one for each")
+		return problem.New(problem.CodeConflict, "an upload with this ID was already started; use a new ID for each upload")
 	}
 	return nil
 }
@@ -165,13 +166,13 @@ func (r *reception) findNodes(ctx context.Context) error {
 		WHERE h.id = $1 AND s.name = $2 ORDER BY n.status IS DISTINCT FROM 'online', n.name IS DISTINCT FROM h.entry_node, s.node`,
 		r.HostID, r.Storage)
 	if err != nil {
-		return db.Problem(fmt.Errorf("looking for a storage: %w", err))
+		return db.Problem(fmt.Errorf("reading a storage: %w", err))
 	}
 	if r.nodes, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
-		return db.Problem(fmt.Errorf("looking for a storage: %w", err))
+		return db.Problem(fmt.Errorf("reading a storage: %w", err))
 	}
 	if len(r.nodes) == 0 {
-		return problem.New(problem.CodeNotFound, "there is no such storage")
+		return problem.New(problem.CodeNotFound, "storage not found")
 	}
 	r.spec.Node, r.spec.Storage = r.nodes[0], r.Storage
 	return nil
@@ -188,7 +189,7 @@ func (r *reception) fail(ctx context.Context, cause error) {
 	}
 	if _, err := r.DB.Pool.Exec(ctx, `UPDATE uploads SET status = 'failed', error_code = $2, error = $3, changed_at = now()
 		WHERE id = $1 AND status = 'receiving'`, r.ID, string(p.Code), strings.TrimPrefix(detail, "; ")); err != nil {
-		r.log().Warn("the end of an upload could not be noted", "upload", r.ID, "error", err)
+		r.log().Warn("could not record the end of an upload", "upload", r.ID, "error", err)
 	}
 }
 
@@ -204,11 +205,11 @@ func (r *reception) receive(ctx context.Context) (*job.Job, error) {
 		}
 		switch {
 		case n == maxParts:
-			return nil, fault("", fmt.Sprintf("the form has more than %d parts", maxParts))
+			return nil, fault("", fmt.Sprintf("the form must not have more than %d parts", maxParts))
 		case r.seen[part.Field]:
-			return nil, fault("", "a part stands there twice")
+			return nil, fault("", "a part appears twice")
 		case part.File != (part.Field == "file"):
-			return nil, fault("file", "this part, and only this, is a file")
+			return nil, fault("file", "the part file, and only this part, must be a file")
 		case part.File:
 			err = r.take(ctx, part)
 		default:
@@ -220,11 +221,11 @@ func (r *reception) receive(ctx context.Context) (*job.Job, error) {
 		r.seen[part.Field] = true
 	}
 	if r.file == nil {
-		return nil, problem.InvalidField("the form has no file", "missing", "body", "file")
+		return nil, problem.InvalidField("the form contains no file", "missing", "body", "file")
 	}
 	r.spec.Size, r.spec.SHA256 = r.file.Size, r.file.SHA256()
 	if r.wanted != "" && r.wanted != r.spec.SHA256 {
-		return nil, fault("sha256", "the file that arrived has another one: "+r.spec.SHA256)
+		return nil, fault("sha256", "the received file has another checksum: "+r.spec.SHA256)
 	}
 	if err := r.check(ctx, true); err != nil {
 		return nil, err
@@ -255,30 +256,30 @@ func (r *reception) field(part Part) error {
 	}
 	value := string(raw)
 	if len(raw) > fieldLimit || !utf8.ValidString(value) || strings.ContainsFunc(value, unicode.IsControl) {
-		return fault("", "a field is no short text")
+		return fault("", "a field must be a short text")
 	}
 	switch part.Field {
 	case "content":
 		r.spec.Content = value
 	case "node":
 		if value != "" && !slices.Contains(r.nodes, value) {
-			return fault("node", "the storage is on no node of this name")
+			return fault("node", "no node of this name has the storage")
 		}
 		if value != "" {
 			r.spec.Node = value
 		}
 	case "overwrite":
 		if value != "true" && value != "false" {
-			return fault("overwrite", "it is neither true nor false")
+			return fault("overwrite", "must be true or false")
 		}
 		r.overwrite = value == "true"
 	case "sha256":
 		if sum, err := hex.DecodeString(value); value != "" && (err != nil || len(sum) != sha256.Size) {
-			return fault("sha256", "it is no SHA-256 in hexadecimal digits")
+			return fault("sha256", "must be a SHA-256 in hexadecimal digits")
 		}
 		r.wanted = strings.ToLower(value)
 	default:
-		return problem.InvalidField("there is no such field", "extra_forbidden", "body")
+		return problem.InvalidField("unknown field", "extra_forbidden", "body")
 	}
 	return nil
 }
@@ -288,14 +289,14 @@ func (r *reception) take(ctx context.Context, part Part) error {
 	name := part.FileName
 	if name == "" || len(name) > 255 || !utf8.ValidString(name) || strings.ContainsAny(name, `/\`) ||
 		strings.ContainsFunc(name, unicode.IsControl) || strings.Trim(name, ".") == "" {
-		return fault("file", "the file needs a name of 1 to 255 bytes, without any path")
+		return fault("file", "the file needs a name of 1 to 255 bytes, without a path")
 	}
 	r.spec.Name, r.spec.Size = name, max(r.Size-around, 0)
 	if err := r.check(ctx, false); err != nil {
 		return err
 	}
 	if _, err := r.DB.Pool.Exec(ctx, "UPDATE uploads SET name = $2, changed_at = now() WHERE id = $1", r.ID, r.spec.Name); err != nil {
-		return db.Problem(fmt.Errorf("noting the name of an upload: %w", err))
+		return db.Problem(fmt.Errorf("recording the name of an upload: %w", err))
 	}
 	file, err := r.Spool.Create(r.ID, max(r.Size-around, 0), r.most, r.keep)
 	if err != nil {
@@ -310,7 +311,7 @@ func (r *reception) take(ctx context.Context, part Part) error {
 		told = time.Now()
 		// How far it has come is only told: a database that is away for a moment ends no upload.
 		if _, err := r.DB.Pool.Exec(ctx, "UPDATE uploads SET received = $2, changed_at = now() WHERE id = $1", r.ID, size); err != nil {
-			r.log().Debug("how far an upload has come was not noted", "upload", r.ID, "error", err)
+			r.log().Debug("could not record the progress of an upload", "upload", r.ID, "error", err)
 		}
 	})
 }
@@ -347,7 +348,8 @@ func isOf(p *problem.Error, field string) bool {
 }
 
 func exists(check hypervisor.UploadCheck) error {
-	return problem.New(problem.CodeFileExists, "the storage has a file %s; to replace it send the field overwrite with true before the file",
+	return problem.New(problem.CodeFileExists, "the storage already has a file %s; to replace it, send the field overwrite with true "+
+		"before the file",
 		check.Name).With("volume", check.Volume)
 }
 
@@ -382,7 +384,7 @@ func (r *reception) enqueue(ctx context.Context) (made *job.Job, err error) {
 		}
 		if _, err := tx.Pgx.Exec(ctx, `UPDATE uploads SET status = 'received', received = $2, sha256 = $3, name = $4, job_id = $5,
 			changed_at = now() WHERE id = $1`, r.ID, r.spec.Size, r.spec.SHA256, r.spec.Name, made.ID); err != nil {
-			return fmt.Errorf("noting that an upload has arrived: %w", err)
+			return fmt.Errorf("recording that an upload has arrived: %w", err)
 		}
 		return audit.Write(ctx, tx)
 	})

@@ -48,7 +48,7 @@ var place = regexp.MustCompile(`^[a-z0-9]{16,40}$`)
 // OpenSpool opens a folder, and makes it where it is not there. What an earlier process left in it stays until Sweep.
 func OpenSpool(dir string) (*Spool, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("making the folder of uploads: %w", err)
+		return nil, fmt.Errorf("creating the upload folder: %w", err)
 	}
 	s := &Spool{dir: dir, free: func() (int64, error) { return freeOn(dir) }}
 	unlock, err := s.lock()
@@ -61,11 +61,11 @@ func OpenSpool(dir string) (*Spool, error) {
 		return s, nil
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("reading the id of the folder of uploads: %w", err)
+		return nil, fmt.Errorf("reading the ID of the upload folder: %w", err)
 	}
 	s.id = strings.ToLower(rand.Text())
 	if err := os.WriteFile(filepath.Join(dir, idFile), []byte(s.id+"\n"), 0o600); err != nil {
-		return nil, fmt.Errorf("writing the id of the folder of uploads: %w", err)
+		return nil, fmt.Errorf("writing the ID of the upload folder: %w", err)
 	}
 	return s, nil
 }
@@ -77,11 +77,11 @@ func (s *Spool) ID() string { return s.id }
 func (s *Spool) lock() (unlock func(), err error) {
 	f, err := os.OpenFile(filepath.Join(s.dir, guard), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("opening the lock of the folder of uploads: %w", err)
+		return nil, fmt.Errorf("opening the lock of the upload folder: %w", err)
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
 		_ = f.Close()
-		return nil, fmt.Errorf("locking the folder of uploads: %w", err)
+		return nil, fmt.Errorf("locking the upload folder: %w", err)
 	}
 	return func() { _ = f.Close() }, nil
 }
@@ -107,14 +107,15 @@ func (s *Spool) promised() int64 {
 func freeOn(dir string) (int64, error) {
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(dir, &st); err != nil {
-		return 0, fmt.Errorf("asking for the free space: %w", err)
+		return 0, fmt.Errorf("reading the free space: %w", err)
 	}
 	return int64(st.Bavail) * st.Bsize, nil
 }
 
 // noRoom is the refusal of a file for which the folder has no room.
 func noRoom() error {
-	return problem.New(problem.CodeNoRoom, "the service's folder for uploads has no room for the file; the storage was not asked")
+	return problem.New(problem.CodeNoRoom, "the service's upload folder does not have enough free space for the file; nothing was sent "+
+		"to the storage")
 }
 
 // Receiving is a file while it is received. It is locked, so that no Sweep of any instance takes it away.
@@ -163,7 +164,7 @@ func spoolError(err error) error {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
 		return problem.From(noRoom()).Because(err)
 	case errors.Is(err, fs.ErrExist):
-		return problem.New(problem.CodeConflict, "there is an upload of this id")
+		return problem.New(problem.CodeConflict, "an upload with this ID already exists")
 	}
 	return fmt.Errorf("writing the file of an upload: %w", err)
 }
@@ -269,7 +270,7 @@ func (s *Spool) Sweep(ctx context.Context, needed func(ctx context.Context, ids 
 	defer unlock()
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
-		return nil, fmt.Errorf("reading the folder of uploads: %w", err)
+		return nil, fmt.Errorf("reading the upload folder: %w", err)
 	}
 	var idle []string
 	for _, e := range entries {

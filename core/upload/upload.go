@@ -71,7 +71,7 @@ func (s *Store) Get(ctx context.Context, hostID int64, id string) (Upload, error
 		Scan(&u.ID, &u.HostID, &u.Storage, &u.Name, &u.Status, &u.Received, &u.Size, &u.SHA256, &u.JobID, &code, &u.Detail,
 			&u.CreatedAt, &u.ChangedAt)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return u, problem.New(problem.CodeNotFound, "there is no such upload")
+		return u, problem.New(problem.CodeNotFound, "upload not found")
 	}
 	if err != nil {
 		return u, db.Problem(fmt.Errorf("reading an upload: %w", err))
@@ -110,7 +110,7 @@ func (s *Store) Run(ctx context.Context) {
 		case <-timer.C:
 		}
 		if err := s.Sweep(ctx); err != nil && ctx.Err() == nil {
-			s.log().Warn("the folder of uploads could not be swept; that is tried again", "error", err)
+			s.log().Warn("could not clean up the upload folder; trying again", "error", err)
 		}
 		s.Heartbeat.Beat(tick)
 		timer.Reset(tick)
@@ -124,7 +124,7 @@ func (s *Store) Sweep(ctx context.Context) error {
 	}
 	var before time.Time
 	if err := s.DB.Pool.QueryRow(ctx, "SELECT now()").Scan(&before); err != nil {
-		return db.Problem(fmt.Errorf("asking for the time: %w", err))
+		return db.Problem(fmt.Errorf("reading the time: %w", err))
 	}
 	received, err := s.Spool.Sweep(ctx, s.needed)
 	if err != nil {
@@ -134,10 +134,10 @@ func (s *Store) Sweep(ctx context.Context) error {
 	if _, err := s.DB.Pool.Exec(ctx, `UPDATE uploads SET status = 'failed', error_code = $3, changed_at = now(),
 		error = 'the service stopped while the file was being received' WHERE place = $1 AND status = 'receiving' AND NOT id = ANY($2)
 		AND changed_at < $4::timestamptz - interval '1 minute'`, s.Spool.ID(), received, string(problem.CodeStopping), before); err != nil {
-		return db.Problem(fmt.Errorf("noting the end of uploads: %w", err))
+		return db.Problem(fmt.Errorf("recording the end of uploads: %w", err))
 	}
 	if _, err := s.DB.Pool.Exec(ctx, "DELETE FROM uploads WHERE changed_at < now() - $1::interval", kept); err != nil {
-		return db.Problem(fmt.Errorf("forgetting old uploads: %w", err))
+		return db.Problem(fmt.Errorf("deleting old uploads: %w", err))
 	}
 	return nil
 }
@@ -150,11 +150,11 @@ func (s *Store) needed(ctx context.Context, ids []string) (map[string]bool, erro
 	rows, err := s.DB.Pool.Query(ctx, `SELECT u.id FROM uploads u JOIN jobs j ON j.id = u.job_id
 		WHERE u.id = ANY($1) AND j.status IN ('queued', 'running')`, ids)
 	if err != nil {
-		return nil, db.Problem(fmt.Errorf("looking for jobs of uploads: %w", err))
+		return nil, db.Problem(fmt.Errorf("reading jobs of uploads: %w", err))
 	}
 	all, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
-		return nil, db.Problem(fmt.Errorf("looking for jobs of uploads: %w", err))
+		return nil, db.Problem(fmt.Errorf("reading jobs of uploads: %w", err))
 	}
 	keep := map[string]bool{}
 	for _, id := range all {

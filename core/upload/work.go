@@ -64,7 +64,7 @@ func (s *Store) send(ctx context.Context, run *job.Run) (err error) {
 	case err == nil:
 		run.Note("stored %s on %s: %d bytes with the SHA-256 %s", p.File.Name, p.File.Storage, p.File.Size, p.File.SHA256)
 	case errors.As(err, &h) && h.Kind == sdk.Unsupported:
-		return job.Fail("the host's driver takes no files any more; nothing was stored")
+		return job.Fail("the host's driver no longer supports uploads; nothing was stored")
 	case isClosed(run.Canceled()) && errors.Is(err, errCut):
 		return job.Stopped("canceled while the file was being sent; nothing was stored")
 	}
@@ -86,14 +86,14 @@ func (s *Store) open(p params, run *job.Run) (*os.File, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("opening the file: %w", err)
 	case !begun:
-		return nil, job.Fail("the file is gone: the instance of the service that received it is not running any more, or its folder for " +
-			"uploads was emptied; nothing was sent")
+		return nil, job.Fail("the file no longer exists: the instance of the service that received it has stopped, or its upload " +
+			"folder was emptied; nothing was sent")
 	}
 	if err := run.Progress(&done); err != nil {
 		return nil, err
 	}
 	if !done.Whole {
-		return nil, job.Fail("the file is gone, and it had not been sent whole; nothing was stored")
+		return nil, job.Fail("the file no longer exists, and it was not sent completely; nothing was stored")
 	}
 	return nil, nil
 }
@@ -125,7 +125,7 @@ func (s *Store) step(ctx context.Context, p params, run *job.Run, file *os.File)
 			case err != nil:
 				return time.Time{}, false, err
 			case found.Present && !p.Overwrite:
-				return time.Time{}, false, job.Fail("the storage has a file %s by now; nothing was sent", found.Name)
+				return time.Time{}, false, job.Fail("the storage has a file %s now; nothing was sent", found.Name)
 			case found.Present:
 				run.Note("replacing the file %s", found.Name)
 			}
@@ -156,14 +156,14 @@ func (s *Store) step(ctx context.Context, p params, run *job.Run, file *os.File)
 				return err
 			}
 			if !done.Whole {
-				run.Note("the file had not been sent whole, so that it was not taken")
+				run.Note("the file was not sent completely, so the hypervisor did not accept it")
 				return nil
 			}
 			found, err := check(ctx)
 			if err != nil {
 				return err
 			}
-			return job.Undetermined("the file was sent and the answer was lost; it is not sent again. %s", whatIs(found, p))
+			return job.Undetermined("the file was sent but the answer was lost; it is not sent again. %s", whatIs(found, p))
 		},
 	}
 }
@@ -172,18 +172,19 @@ func (s *Store) step(ctx context.Context, p params, run *job.Run, file *os.File)
 func whatIs(found hypervisor.UploadCheck, p params) string {
 	switch {
 	case !found.Present:
-		return fmt.Sprintf("The storage %s has no file %s at present", p.File.Storage, found.Name)
+		return fmt.Sprintf("The storage %s does not have a file %s", p.File.Storage, found.Name)
 	case found.PresentSize == nil:
-		return fmt.Sprintf("The storage %s has a file %s; of what size is not known", p.File.Storage, found.Name)
+		return fmt.Sprintf("The storage %s has a file %s of unknown size", p.File.Storage, found.Name)
 	case *found.PresentSize == p.File.Size:
 		return fmt.Sprintf("The storage %s has a file %s of the same size, %d bytes; its checksum was not compared",
 			p.File.Storage, found.Name, *found.PresentSize)
 	}
-	return fmt.Sprintf("The storage %s has a file %s of %d bytes in place of %d", p.File.Storage, found.Name, *found.PresentSize, p.File.Size)
+	return fmt.Sprintf("The storage %s has a file %s of %d bytes instead of %d",
+		p.File.Storage, found.Name, *found.PresentSize, p.File.Size)
 }
 
 // errCut is the reason of a request that the service itself broke off before its end.
-var errCut = errors.New("the service broke off")
+var errCut = errors.New("the service was interrupted")
 
 // States of a sending.
 const (
@@ -242,9 +243,9 @@ func (f *sending) judge(err error) error {
 	case err == nil || f.state.Load() == whole || job.Refused(err):
 		return err
 	case f.state.Load() == cut:
-		return sdk.Errorf(sdk.Refused, "%w before all of the file was sent", errCut)
+		return sdk.Errorf(sdk.Refused, "%w before the whole file was sent", errCut)
 	}
-	return sdk.Errorf(sdk.Refused, "the file was not sent whole, only about %d of %d bytes: %s; nothing was stored", f.sent, f.size,
+	return sdk.Errorf(sdk.Refused, "the file was not sent completely, only about %d of %d bytes: %s; nothing was stored", f.sent, f.size,
 		job.Explain(err))
 }
 

@@ -84,7 +84,7 @@ func TestCertificatesByACME(t *testing.T) {
 	roots.Store(nil)
 	s.start(t)
 	waittest.Until(t, "the certificate is there again", func() bool {
-		return strings.Count(s.Log.String(), "there is a certificate") == 2
+		return strings.Count(s.Log.String(), "obtained a certificate") == 2
 	})
 	if n := authority.Issued(); n != issued || issued != 1 {
 		t.Errorf("it has made %d certificates", n)

@@ -37,7 +37,7 @@ func TestAPITour(t *testing.T) {
 		{heading: "Firewall", jobs: []string{"firewall.draft", "firewall.draft"},
 			answers: []string{`"verdict": "drop"`, `"verdict": "accept"`, `"status": "undone"`}},
 		{heading: "Consoles", answers: []string{"hello from the other side\r\nhello from the other side\r\n",
-			"[What this console shows is recorded", `"o","`, "this is kept", `"kind": "graphical"`, `"bytes_out"`}},
+			"[This console is recorded", `"o","`, "this is kept", `"kind": "graphical"`, `"bytes_out"`}},
 		{heading: "Storage, nodes and networks", jobs: []string{"storage.upload", "storage.delete_volume", "network.apply"}},
 		{heading: "Alerts and notifications", jobs: []string{"vm.stop", "vm.start"}, answers: []string{`"state": "sent"`,
 			`: The guest is stopped."`, `"text": "it was me"`, `alert critical: "Resolved: `, `"title": "Test of the channel here"`}},
@@ -174,7 +174,7 @@ func succeeded(t *testing.T, owner *client) (kinds []string) {
 		if j.ScheduleID != nil { // the service's own
 			continue
 		}
-		undone := j.Kind == "firewall.draft" && strings.HasPrefix(j.Error, "nobody has confirmed the draft")
+		undone := j.Kind == "firewall.draft" && strings.HasPrefix(j.Error, "the draft was not confirmed")
 		if kinds = append(kinds, j.Kind); j.Status != "succeeded" && !undone {
 			t.Errorf("job %d, %s, ended %s: %s", j.ID, j.Kind, j.Status, j.Error)
 		}

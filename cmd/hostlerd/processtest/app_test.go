@@ -68,7 +68,7 @@ func (w *appWay) install(sum string) {
 	w.service.kill()
 	w.service.start(t)
 	w.machine.Run("touch /var/roots/120/root/go")
-	w.done(id, "succeeded", "was interrupted and goes on", "the container 120 (my-wiki)")
+	w.done(id, "succeeded", "was interrupted and continues", "the container 120 (my-wiki)")
 	w.origin.Answer(nil)
 	if n := w.machine.Run("cat /var/roots/120/root/installs"); n != "run" {
 		t.Errorf("the script ran as often as this: %q", n)
@@ -167,7 +167,7 @@ func (w *appWay) broken() {
 	}
 	w.offered(breakingUpdate, "+echo 2.0")
 	id := started(t, w.owner, w.app+"/update", map[string]any{"consent": true}).ID
-	w.done(id, "failed", "the container was set back and the app is as it was before")
+	w.done(id, "failed", "the container was rolled back, and the app is as it was before")
 	w.outcome("rolled_back", "1.0", "1.0", "one")
 }
 

@@ -94,7 +94,8 @@ func TestBadConfiguration(t *testing.T) {
 		"HOSTLER_TRUSTED_PROXIES=10.0.0.1/8,nginx,0.0.0.0/0", "HOSTLER_BASE_URL=https://hostler.example.com/api",
 	}
 	all := []string{"nonsense", "loud", "xml", "tls-key", "HOSTLER_ALLOW_LOOPBACK_HOSTS", "trusted-proxies",
-		"10.0.0.0/8 would be the network", `"nginx" is neither an address nor a network`, "is everybody", "base-url", "must not begin with /api"}
+		"the network would be 10.0.0.0/8", `"nginx" is not an address or a network`, "includes everybody", "base-url",
+		"must not start with /api"}
 	run(t, bad, "", "serve").fails(t, all...)
 	run(t, bad, "", "migrate").fails(t, all...)
 	run(t, []string{}, "", "serve", "--state-dir", "").fails(t, "state-dir")
@@ -157,7 +158,7 @@ func TestOwnerCreate(t *testing.T) {
 	create(ownerPassword, "--password-stdin").fails(t, "email")
 	create("", "--email", ownerEmail, "--password-stdin").fails(t, "no password")
 	create("\n"+ownerPassword, "--email", ownerEmail, "--password-stdin").fails(t, "no password")
-	create(ownerPassword, "--email", "nobody", "--password-stdin").fails(t, "e-mail")
+	create(ownerPassword, "--email", "nobody", "--password-stdin").fails(t, "email")
 	for _, weak := range []string{"kq7-Short!", "password1234", ownerEmail} {
 		o := create(weak, "--email", ownerEmail, "--password-stdin")
 		o.fails(t)

@@ -127,8 +127,8 @@ func TestConsolesEnd(t *testing.T) {
 		trail(1)
 		lost := dbtest.On(t, d).Value(`SELECT concat_ws(' ', actor_email, result, error, details ->> 'reason', details ->> 'bytes_out')
 			FROM audit WHERE action = 'app.console_close' ORDER BY id DESC LIMIT 1`)
-		if want := ann.Email + " failed outcome_unknown the service ended before this did: when it ended, and what had gone through it, is " +
-			"not known"; lost != want {
+		if want := ann.Email + " failed outcome_unknown the service ended first: when this ended and how much data it transferred is " +
+			"unknown"; lost != want {
 			t.Errorf("the end of what the killed service had open is told as %q", lost)
 		}
 		stays = open(elsewhere)

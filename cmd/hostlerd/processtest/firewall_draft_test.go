@@ -50,7 +50,7 @@ func TestLockOutIsUndone(t *testing.T) {
 	waittest.Until(t, "the node lets nobody in any more", func() bool { return verdict() == "DROP" })
 	end := ended(t, owner, job.ID)
 	text := transcript(t, owner, job.ID)
-	if end.Status != "failed" || !strings.Contains(end.Error, "nobody has confirmed") || !strings.Contains(end.Error, "as before") {
+	if end.Status != "failed" || !strings.Contains(end.Error, "the draft was not confirmed") || !strings.Contains(end.Error, "as before") {
 		t.Errorf("the job ended %s: %s\n%s", end.Status, end.Error, text)
 	}
 	if after := rules(); !slices.Equal(after, before) || verdict() != "ACCEPT" {

@@ -55,7 +55,7 @@ func TestKeyRotatedBesideACopy(t *testing.T) {
 	}
 	ready(http.StatusOK, `"key":"ok"`)
 	run(t, a.env, "", "keys", "rotate").succeeds(t)
-	ready(http.StatusServiceUnavailable, "the key file has missed a rotation")
+	ready(http.StatusServiceUnavailable, "the key file missed a rotation")
 	sync := fmt.Sprintf("/api/v1/hosts/%d/sync", host)
 	other.must(t, http.StatusServiceUnavailable, http.MethodPost, sync, nil, nil)
 	other.must(t, http.StatusServiceUnavailable, http.MethodPost, "/api/v1/auth/totp/enroll", nil, nil) // it would seal

@@ -104,7 +104,7 @@ func TestKilledTwiceWhileAJobRuns(t *testing.T) {
 		t.Helper()
 		waittest.Succeeds(t, fmt.Sprintf("run %d of the job waits for its task", n), func() error {
 			text := transcript(t, owner, job.ID)
-			if progress(t, owner, job.ID).TaskID == "" || n > 1 && !strings.Contains(text, fmt.Sprintf("goes on (run %d)", n)) {
+			if progress(t, owner, job.ID).TaskID == "" || n > 1 && !strings.Contains(text, fmt.Sprintf("continues (run %d)", n)) {
 				return fmt.Errorf("it has the transcript\n%s", text)
 			}
 			return nil
@@ -124,7 +124,7 @@ func TestKilledTwiceWhileAJobRuns(t *testing.T) {
 	s.start(t)
 	end := ended(t, owner, job.ID)
 	if end.Status != "unknown" || end.TaskID == "" || !strings.HasPrefix(end.Error, "the service crashed 2 times in a row") ||
-		!strings.Contains(end.Error, "its task "+end.TaskID+" may still be running; the state at the hypervisor is unknown") {
+		!strings.Contains(end.Error, "its task "+end.TaskID+" may still be running; the state on the hypervisor is unknown") {
 		t.Errorf("the job ended %s with the task %q: %s\n%s", end.Status, end.TaskID, end.Error, transcript(t, owner, job.ID))
 	}
 	if n := cluster.sent(t, "stop"); n != 1 {

@@ -46,7 +46,7 @@ func (l *life) files() {
 		name: "fetching the template", method: http.MethodPost, path: "/templates", volume: "nas:vztmpl/" + template, there: true,
 		body: map[string]any{"template": template}, sends: "POST /nodes/{node}/aplinfo", status: "succeeded"}}
 	doubt := remove("second.iso")
-	doubt.status, doubt.says, doubt.there = "unknown", "the volume is still there", true
+	doubt.status, doubt.says, doubt.there = "unknown", "the volume still exists", true
 	before := l.cluster.stats(l.t).Requests
 	var jobs []int64
 	if l.victim == noVictim {

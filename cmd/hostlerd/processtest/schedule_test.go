@@ -120,7 +120,7 @@ func (s *timetable) writerGone(t *testing.T) {
 		Reason string
 		Next   *string
 	}
-	waittest.Succeeds(t, "the schedule is switched off", func() error {
+	waittest.Succeeds(t, "the schedule is disabled", func() error {
 		var all []struct {
 			ID      int64
 			Enabled bool

@@ -59,7 +59,7 @@ func TestGuestIsTransferred(t *testing.T) {
 	s.start(t)
 	end := ended(t, owner, id)
 	text := transcript(t, owner, id)
-	if end.Status != "succeeded" || !strings.Contains(text, "both machines have the same file, by its SHA-256") {
+	if end.Status != "succeeded" || !strings.Contains(text, "the file is the same on both machines, with the SHA-256") {
 		t.Fatalf("the job ended %s: %s\n%s", end.Status, end.Error, text)
 	}
 	if n := to.stats(t).Requests["POST /nodes/{node}/qemu"]; n != 1 {

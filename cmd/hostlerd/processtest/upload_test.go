@@ -83,7 +83,7 @@ func TestUploadIsKilled(t *testing.T) {
 	for _, pid := range pluginsOf(t, s) {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
-	over(plugin, "an upload without its plugin", "failed", "not sent whole")
+	over(plugin, "an upload without its plugin", "failed", "not sent completely")
 
 	// It was not sent whole, so that it is sent again.
 	killed := stuck("killed.iso")
@@ -102,7 +102,7 @@ func TestUploadIsKilled(t *testing.T) {
 	_ = cluster.cmd.Process.Signal(syscall.SIGCONT)
 	images := cluster.images(t)
 	_ = cluster.cmd.Process.Kill()
-	over(dead, "an upload without its hypervisor", "failed", "not sent whole")
+	over(dead, "an upload without its hypervisor", "failed", "not sent completely")
 	for _, name := range []string{"client.iso", "receiving.iso", "canceled.iso", "plugin.iso", "dead.iso", "node.iso"} {
 		if _, there := images[name]; there {
 			t.Errorf("%s is on the storage", name)

@@ -77,7 +77,7 @@ func TestRefuseWritablePlugins(t *testing.T) {
 			t.Fatal(err)
 		}
 		out := pin(env)
-		out.fails(t, c.path+" may be written to by "+c.who, "chown root", "chmod go-w")
+		out.fails(t, c.path+" can be written to by "+c.who, "chown root", "chmod go-w")
 		if t.Failed() {
 			t.Fatalf("%s: %s", name, out.Err)
 		}
@@ -104,7 +104,7 @@ func TestRefuseWritablePluginsServing(t *testing.T) {
 	}
 	s := startService(t, options{Env: []string{"HOSTLER_PLUGIN_DIR=" + dir}, Args: []string{"--refuse-writable-plugins"}, Unready: true})
 	waittest.Succeeds(t, "the log says why", func() error { // it answers before it has tried its plugins
-		if log := s.Log.String(); !strings.Contains(log, "may be written to by") || !strings.Contains(log, "chmod go-w") {
+		if log := s.Log.String(); !strings.Contains(log, "can be written to by") || !strings.Contains(log, "chmod go-w") {
 			return fmt.Errorf("the log is %s", log)
 		}
 		return nil

@@ -81,21 +81,25 @@ func TestApplyOnNodes(t *testing.T) {
 		says   []string
 		never  []string
 	}{
-		{name: "in force", node: "pve1", status: job.Succeeded, says: []string{"all that was staged is in force", "vmbr5: bridge, active"}},
+		{name: "in force", node: "pve1", status: job.Succeeded, says: []string{"all staged changes are active", "vmbr5: bridge, active"}},
 		{name: "the reload fails", node: "pve1", apply: pvesim.NetworkApply{Fails: "vmbr5: no such device"}, status: job.Failed,
-			says: []string{"command 'ifreload -a' failed", "The node answers, and what was staged is in its configuration", console, wants}},
-		{name: "the own path is cut", own: true, node: "pve1", status: job.Failed, says: []string{"the node does not answer since its network",
-			console, "-    bridge-ports eno1\n+    bridge-ports none\n"}, never: []string{"The node answers"}},
+			says: []string{"command 'ifreload -a' failed", "The node answers, and the staged changes are in its configuration", console,
+				wants}},
+		{name: "the own path is cut", own: true, node: "pve1", status: job.Failed,
+			says: []string{"the node has not answered since its network",
+				console, "-    bridge-ports eno1\n+    bridge-ports none\n"}, never: []string{"The node answers"}},
 		{name: "the reload fails, and then the node is gone", own: true, node: "pve1", apply: pvesim.NetworkApply{Fails: "vmbr0: no ports"},
-			status: job.Failed, says: []string{"the node does not answer since its network", console}, never: []string{"The node answers"}},
+			status: job.Failed, says: []string{"the node has not answered since its network", console},
+			never: []string{"The node answers"}},
 		{name: "another node of the cluster is cut", own: true, node: "pve2", status: job.Failed,
-			says: []string{"the node does not answer since its network", console}, never: []string{"The node answers"}},
+			says: []string{"the node has not answered since its network", console}, never: []string{"The node answers"}},
 		{name: "it never returns, and the node answers", node: "pve1", apply: pvesim.NetworkApply{Hangs: true}, status: job.Unknown,
-			says: []string{"the node answers, and the task UPID:pve1:", "has not ended within 2s", "in the node's configuration", console, wants}},
+			says: []string{"the node answers, but the task UPID:pve1:", "has not ended within 2s", "in the node's configuration", console,
+				wants}},
 		{name: "a file by hand, of which the node's address is not", file: byHand(), node: "pve1", status: job.Failed,
-			says: []string{"cannot be told", console, wants}, never: []string{"The node answers"}},
+			says: []string{"cannot determine", console, wants}, never: []string{"The node answers"}},
 		{name: "it never returns, and the node is gone", node: "pve1", apply: pvesim.NetworkApply{Hangs: true, Cuts: true}, status: job.Failed,
-			says: []string{"the node does not answer since its network", console, wants}, never: []string{"The node answers"}},
+			says: []string{"the node has not answered since its network", console, wants}, never: []string{"The node answers"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -172,7 +176,7 @@ func restores(t *testing.T, transcript, now, before string) {
 	if err != nil {
 		programtest.Missing(t, "there is no program patch")
 	}
-	_, text, found := strings.Cut(transcript, "to get the network back that was in force before, type these lines at the node's console:\n")
+	_, text, found := strings.Cut(transcript, "to get the previous network back, type these lines at the node's console:\n")
 	text, _, ends := strings.Cut(text, "\nifreload -a\n")
 	if !found || !ends {
 		t.Errorf("nothing to type: %s", transcript)

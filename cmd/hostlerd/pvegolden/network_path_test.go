@@ -71,13 +71,13 @@ func verdictOf(t *testing.T, w *pvegolden.World) (verdict layouttest.Verdict, di
 	}
 	blocked := len(p.Plan.Blockers) > 0
 	switch {
-	case strings.Contains(first, "is touched, and may be cut") && p.Plan.IsSelf && !blocked:
+	case strings.Contains(first, "and may cut it") && p.Plan.IsSelf && !blocked:
 		return layouttest.Touched, differ, first
-	case strings.Contains(first, "cannot be told") && p.Plan.IsSelf && !blocked:
+	case strings.Contains(first, "cannot determine") && p.Plan.IsSelf && !blocked:
 		return layouttest.Unclear, differ, first
-	case strings.Contains(first, "is not touched") && !p.Plan.IsSelf && blocked && p.Plan.Blockers[0].Error == "invalid_state":
+	case strings.Contains(first, "does not affect") && !p.Plan.IsSelf && blocked && p.Plan.Blockers[0].Error == "invalid_state":
 		return layouttest.Nothing, differ, first
-	case strings.Contains(first, "is not touched") && !p.Plan.IsSelf && !blocked:
+	case strings.Contains(first, "does not affect") && !p.Plan.IsSelf && !blocked:
 		return layouttest.Untouched, differ, first
 	}
 	t.Fatalf("a plan that says nothing of the way: %s", answer.Body)

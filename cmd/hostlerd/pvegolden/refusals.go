@@ -220,7 +220,7 @@ var passing = []struct {
 	{regexp.MustCompile(`(?:[0-9A-F]{2}:){31}[0-9A-F]{2}`), "SHA256"},
 	{regexp.MustCompile(`"days_left":\d+`), `"days_left":DAYS`},
 	// Whether the making of the guest counts is a question of the second.
-	{regexp.MustCompile(`; at that time another task worked on the guest: \S+ of root@pam since \S+ UTC \(\S+\)`), ""},
+	{regexp.MustCompile(`; at that time another task was working on the guest: \S+ by root@pam since \S+ UTC \(\S+\)`), ""},
 	{regexp.MustCompile(`"digest":"[0-9a-f.]+"`), `"digest":"…"`},
 	{regexp.MustCompile(`job \d+ (\(|has ended)`), "job N $1"},
 	{regexp.MustCompile(`"target_host_id":\d+`), `"target_host_id":N`},

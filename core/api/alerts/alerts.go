@@ -156,7 +156,7 @@ func silenceFaults(body []byte) []problem.Fault {
 	if (given["until"] != nil) != (given["for_s"] != nil) {
 		return nil
 	}
-	return []problem.Fault{{Loc: []any{"body", "for_s"}, Msg: "exactly one of until and for_s must be given", Type: "value_error"}}
+	return []problem.Fault{{Loc: []any{"body", "for_s"}, Msg: "exactly one of until and for_s is required", Type: "value_error"}}
 }
 
 // latest is when a silence ends at most: what is beyond it the database could not keep.
@@ -168,7 +168,7 @@ func (h handlers) silence(ctx context.Context, in *silenceInput) (*op.Body[*aler
 		lasts = time.Duration(*in.Body.ForS) * time.Second
 	}
 	if until := in.Body.Until; until != nil && (time.Until(*until) > latest || until.Year() < 2000) {
-		return nil, problem.InvalidField("must be from the year 2000 to a year from now", "value_error", "body", "until")
+		return nil, problem.InvalidField("must be between the year 2000 and one year from now", "value_error", "body", "until")
 	}
 	changed, err := h.alerts.Silence(ctx, op.Found(ctx).ID, in.Body.Until, lasts, tidied(in.Body.Note), identity.FromContext(ctx).Visible())
 	return &op.Body[*alert.Detail]{Body: changed}, err

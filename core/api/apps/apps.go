@@ -141,7 +141,7 @@ func (h handlers) webURL(ctx context.Context, _ *struct{}) (*op.Body[app.WebURL]
 }
 
 func (handlers) logs(context.Context, *struct{}) (*op.Body[[]string], error) {
-	return nil, problem.New(problem.CodeUnsupported, "there is no channel to the logs inside of a container; read them in its console")
+	return nil, problem.New(problem.CodeUnsupported, "there is no channel to the logs inside a container; read them in its console")
 }
 
 type adoptInput struct {
@@ -183,9 +183,9 @@ func (in *adoptInput) Resolve(huma.Context) []error {
 		loc := []any{"body", "items", i}
 		switch {
 		case (item.VMID == nil) == (item.GuestRef == nil):
-			faults = append(faults, problem.Fault{Loc: loc, Msg: "takes vmid or guest_ref, exactly one of them", Type: "value_error"})
+			faults = append(faults, problem.Fault{Loc: loc, Msg: "requires exactly one of vmid and guest_ref", Type: "value_error"})
 		case item.GuestRef != nil && *item.GuestRef != "" && !hypervisor.GuestID(*item.GuestRef).Valid():
-			faults = append(faults, problem.Fault{Loc: append(loc, "guest_ref"), Msg: "is no id of a guest", Type: "value_error"})
+			faults = append(faults, problem.Fault{Loc: append(loc, "guest_ref"), Msg: "is not a guest ID", Type: "value_error"})
 		}
 	}
 	if len(faults) == 0 {

@@ -44,7 +44,7 @@ func (h handlers) export(ctx context.Context, in *exportInput, file *op.File) er
 	case h.exports <- struct{}{}:
 		defer func() { <-h.exports }()
 	default:
-		busy := problem.New(problem.CodeRateLimited, "%d exports are running; try again when one has ended", exports)
+		busy := problem.New(problem.CodeRateLimited, "%d exports are already running; try again when one has ended", exports)
 		busy.RetryAfter = 10
 		return busy
 	}
@@ -191,7 +191,7 @@ func appendText(b, text []byte) []byte {
 			encoder := json.NewEncoder(&quoted)
 			encoder.SetEscapeHTML(false)
 			if err := encoder.Encode(string(text)); err != nil {
-				panic(fmt.Sprintf("a text does not become JSON: %v", err)) // there is no such text
+				panic(fmt.Sprintf("a text cannot be encoded as JSON: %v", err)) // there is no such text
 			}
 			return append(b, bytes.TrimSuffix(quoted.Bytes(), []byte("\n"))...)
 		}

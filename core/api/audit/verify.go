@@ -37,7 +37,7 @@ func (h handlers) verify(ctx context.Context, _ *struct{}) (*op.Body[Verificatio
 	case h.verifications <- struct{}{}:
 		defer func() { <-h.verifications }()
 	case <-ctx.Done():
-		return nil, problem.From(fmt.Errorf("waiting for others that verify the trail: %w", ctx.Err()))
+		return nil, problem.From(fmt.Errorf("waiting for other verifications of the audit log: %w", ctx.Err()))
 	}
 	at := time.Now().UTC()
 	report, err := h.chain.Verify(ctx)

@@ -59,7 +59,7 @@ func (h handlers) export(ctx context.Context, _ *struct{}, file *op.File) error 
 	case h.exports <- struct{}{}:
 		defer func() { <-h.exports }()
 	default:
-		busy := problem.New(problem.CodeRateLimited, "%d exports are running; try again when one has ended", exports)
+		busy := problem.New(problem.CodeRateLimited, "%d exports are already running; try again when one has ended", exports)
 		busy.RetryAfter = 10
 		return busy
 	}

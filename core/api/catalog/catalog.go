@@ -244,7 +244,7 @@ func (h handlers) update(ctx context.Context, in *updateInput) (*op.Body[*catalo
 func options(given op.Object) (map[string]*secret.String, error) {
 	var texts map[string]*string
 	if err := json.Unmarshal(given, &texts); err != nil {
-		return nil, problem.InvalidField("must be an object of texts and nulls", "value_error", "body", "options")
+		return nil, problem.InvalidField("must be an object of strings and nulls", "value_error", "body", "options")
 	}
 	all := make(map[string]*secret.String, len(texts))
 	for key, value := range texts {

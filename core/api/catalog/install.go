@@ -115,7 +115,7 @@ func settings(given op.Object) (map[string]string, error) {
 		return nil, problem.InvalidField("must be an object", "value_error", "body", "overrides")
 	}
 	if len(values) > 200 {
-		return nil, problem.InvalidField("there are more than 200 values", "value_error", "body", "overrides")
+		return nil, problem.InvalidField("must have at most 200 values", "value_error", "body", "overrides")
 	}
 	all := make(map[string]string, len(values))
 	for key, value := range values {
@@ -130,7 +130,7 @@ func settings(given op.Object) (map[string]string, error) {
 				all[key] = "true"
 			}
 		default:
-			return nil, problem.InvalidField("a value is a text, a whole number or a boolean; one that was secret must be given again",
+			return nil, problem.InvalidField("a value must be a string, a whole number or a boolean; secrets must be sent again",
 				"value_error", "body", "overrides", key)
 		}
 	}

@@ -140,9 +140,9 @@ type Ticket struct {
 func (in SizeInput) check() error {
 	switch {
 	case in.Columns > 0 && in.Rows == 0:
-		return problem.InvalidField("is needed with columns", "missing", "query", "rows")
+		return problem.InvalidField("is required with columns", "missing", "query", "rows")
 	case in.Rows > 0 && in.Columns == 0:
-		return problem.InvalidField("is needed with rows", "missing", "query", "columns")
+		return problem.InvalidField("is required with rows", "missing", "query", "columns")
 	}
 	return nil
 }

@@ -78,7 +78,7 @@ func (h handlers) prometheus(ctx context.Context, in *prometheusInput) (*op.List
 func (in *prometheusInput) reached() (string, error) {
 	u, err := url.Parse("//" + in.address)
 	if err != nil || u.Host != in.address || u.Hostname() == "" || u.User != nil || !isName(u.Hostname()) {
-		return "", problem.InvalidField("names no server", "value_error", "header", "Host")
+		return "", problem.InvalidField("does not name a server", "value_error", "header", "Host")
 	}
 	port := u.Port()
 	if port == "" {

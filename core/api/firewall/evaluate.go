@@ -125,16 +125,16 @@ func faultsOf(ends map[string]*End) error {
 		}
 		switch {
 		case named > 1:
-			add("names more than one of app_id, vm_id, node and outside")
+			add("must contain only one of app_id, vm_id, node and outside")
 		case named == 0 && e.Address == "":
-			add("names none of app_id, vm_id, node, address and outside")
+			add("must contain one of app_id, vm_id, node, address and outside")
 		case (e.Node != "") != (e.HostID != nil):
-			add("node and host_id go together")
+			add("node and host_id must be set together")
 		case e.NIC != "" && e.AppID == nil && e.VMID == nil:
-			add("only a guest has one", "nic")
+			add("only allowed for a guest", "nic")
 		}
 		if strings.ContainsFunc(e.NIC+e.Node, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-			add("it has control characters")
+			add("must not contain control characters")
 		}
 		if a, err := netip.ParseAddr(e.Address); e.Address != "" && (err != nil || a.Zone() != "") {
 			add("must be an address, such as 192.0.2.7 or 2001:db8::7", "address")

@@ -128,7 +128,7 @@ func (h handlers) retry(ctx context.Context, in *retryInput) (op.Earlier, error)
 		return op.Earlier{}, err
 	}
 	if !j.Status.Finished() {
-		return op.Earlier{}, problem.New(problem.CodeInvalidState, "the job has not ended")
+		return op.Earlier{}, problem.New(problem.CodeInvalidState, "the job has not ended yet")
 	}
 	if h.runsOn(ctx, j) {
 		return op.Earlier{}, problem.New(problem.CodeInvalidState, "cannot retry job %d: its task %s is still running on the hypervisor; "+

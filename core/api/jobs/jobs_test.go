@@ -180,7 +180,7 @@ func TestJobs(t *testing.T) {
 		apitest.Scenario{Name: "retry what runs", Method: "POST", URL: fmt.Sprintf("/api/v1/jobs/%d/retry", running), As: apitest.Operator,
 			Status: 409, Error: "invalid_state", Contains: []string{"has not ended"}},
 		apitest.Scenario{Name: "retry what nobody asks for", Method: "POST", URL: one + "/retry", As: apitest.Operator, Status: 409,
-			Error: "invalid_state", Contains: []string{"no request asks for fail"}},
+			Error: "invalid_state", Contains: []string{"fail jobs are started by the service"}},
 		apitest.Scenario{Name: "cancel as viewer", Method: "POST", URL: one + "/cancel", As: apitest.Viewer, Status: 403, Error: "forbidden"},
 		apitest.Scenario{Name: "cancel of another team", Method: "POST", URL: one + "/cancel", As: two, Status: 404, Error: "not_found"},
 		apitest.Scenario{Name: "cancel finished", Method: "POST", URL: one + "/cancel", As: apitest.Operator, Status: 409,

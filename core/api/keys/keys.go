@@ -113,7 +113,8 @@ func (in *createInput) Resolve(ctx huma.Context) []error {
 	known := op.Scopes(ctx.Context())
 	for i, scope := range in.Body.Scopes {
 		if !slices.Contains(known, scope) {
-			faults = append(faults, problem.Fault{Loc: []any{"body", "scopes", i}, Msg: "is no scope of this service: read, or <resource>:write",
+			faults = append(faults, problem.Fault{Loc: []any{"body", "scopes", i}, Msg: "is not a scope of this service: read, or " +
+				"<resource>:write",
 				Type: "enum"})
 		}
 	}

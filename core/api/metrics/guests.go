@@ -17,7 +17,7 @@ func (h handlers) guests(ctx context.Context, _ *struct{}, file *op.File) error 
 	case h.scrapes <- struct{}{}:
 		defer func() { <-h.scrapes }()
 	default:
-		busy := problem.New(problem.CodeRateLimited, "%d readers are reading; try again when one has ended", scrapes)
+		busy := problem.New(problem.CodeRateLimited, "%d readers are already reading; try again when one has ended", scrapes)
 		busy.RetryAfter = 10
 		return busy
 	}

@@ -29,9 +29,9 @@ func (h handlers) setReceiver(ctx context.Context, in *receiverInput) (*op.Body[
 	password, token, username := text(b.Password), text(b.BearerToken), text(b.Username)
 	switch {
 	case token != "" && (password != "" || username != ""):
-		return nil, problem.InvalidField("goes without username and password", "value_error", "body", "bearer_token")
+		return nil, problem.InvalidField("cannot be combined with username and password", "value_error", "body", "bearer_token")
 	case password != "" && username == "":
-		return nil, problem.InvalidField("goes with password", "value_error", "body", "username")
+		return nil, problem.InvalidField("requires password", "value_error", "body", "username")
 	}
 	state, err := h.Receiver.Set(ctx, remotewrite.Receiver{URL: b.URL, Fingerprint: text(b.Fingerprint), Username: username,
 		Secret: secret.New(password + token)})

@@ -64,7 +64,7 @@ func Found(ctx context.Context) Resource {
 
 // NoSuch is the 404 for a kind of thing, worded alike whether the thing is
 // missing or not the caller's to see.
-func NoSuch(kind string) error { return problem.New(problem.CodeNotFound, "there is no such %s", kind) }
+func NoSuch(kind string) error { return problem.New(problem.CodeNotFound, "%s not found", kind) }
 
 // RequireOn checks the caller's role on a team whose host the handler learned
 // from the body: not_found when the caller may not see the team's things,
@@ -83,7 +83,7 @@ func RequireOn(ctx context.Context, teamID int64, role identity.Role) error {
 // tooLow returns the problem of a caller whose role is too low. It names the
 // role that is needed, which the caller may tell an admin.
 func tooLow(role identity.Role) *problem.Error {
-	return problem.New(problem.CodeForbidden, "this needs the role %s", role).With("role", role.String())
+	return problem.New(problem.CodeForbidden, "this requires the role %s", role).With("role", role.String())
 }
 
 // authenticate is Authenticate that never yields a nil caller.
@@ -113,7 +113,7 @@ func (a *API) admit(ctx context.Context, q *request, r *http.Request, params rou
 	// across sites is an attack as well.
 	if spec.Public || q.operation.Socket || r.Header.Get("Cookie") != "" {
 		if err := a.checkOrigin(q.operation, r); err != nil {
-			return ctx, problem.New(problem.CodeCrossOrigin, "a page of another site may not do this").Because(err)
+			return ctx, problem.New(problem.CodeCrossOrigin, "pages of another site cannot send this request").Because(err)
 		}
 	}
 	if caller != nil {
@@ -147,7 +147,8 @@ var errForeignPage = errors.New("the page is not below the base URL")
 // entitled refuses an operation whose feature is switched off.
 func (a *API) entitled(ctx context.Context, spec *Spec) error {
 	if spec.Entitlement != "" && a.config.Entitlements != nil && !a.config.Entitlements(ctx, spec.Entitlement) {
-		return problem.New(problem.CodeEntitlementRequired, "the feature %s is switched off", spec.Entitlement).With("feature", spec.Entitlement)
+		return problem.New(problem.CodeEntitlementRequired, "the feature %s is disabled",
+			spec.Entitlement).With("feature", spec.Entitlement)
 	}
 	return nil
 }

@@ -71,10 +71,10 @@ func Again[I, O any](a *API, path string, handler func(context.Context, *I) (Ear
 func (a *API) again(q *request, e Earlier) (*http.Request, error) {
 	o, placeholders := a.asking(e.Job)
 	if o == nil {
-		return nil, problem.New(problem.CodeInvalidState, "no request asks for %s; the service does it by itself", e.Job)
+		return nil, problem.New(problem.CodeInvalidState, "%s jobs are started by the service and cannot be requested", e.Job)
 	}
 	if o.Upload {
-		return nil, problem.New(problem.CodeInvalidState, "the file that was sent is not kept; send it again with %s %s", o.Method, o.Pattern)
+		return nil, problem.New(problem.CodeInvalidState, "the uploaded file is not stored; send it again with %s %s", o.Method, o.Pattern)
 	}
 	params, known := maps.Clone(e.Params), true
 	path := wildcard.ReplaceAllStringFunc(o.Pattern, func(found string) string {
@@ -90,19 +90,19 @@ func (a *API) again(q *request, e Earlier) (*http.Request, error) {
 		return url.PathEscape(fmt.Sprint(value))
 	})
 	if !known {
-		return nil, problem.New(problem.CodeInvalidState, "it is not known any more what exactly was asked for")
+		return nil, problem.New(problem.CodeInvalidState, "the details of the original request are no longer known")
 	}
 	query := o.queryOf(params)
 	body := []byte(nil)
 	if o.bodyDeclared {
 		var err error
 		if body, err = json.Marshal(params); err != nil {
-			return nil, fmt.Errorf("asking again: %w", err)
+			return nil, fmt.Errorf("repeating the request: %w", err)
 		}
 	}
 	target, err := url.Parse(path)
 	if err != nil {
-		return nil, fmt.Errorf("asking again: %w", err)
+		return nil, fmt.Errorf("repeating the request: %w", err)
 	}
 	target.RawQuery = query.Encode()
 	ctx := context.WithValue(q.raw.Context(), requestKey{}, &request{api: a, id: q.id, w: q.w})

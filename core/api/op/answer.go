@@ -100,13 +100,13 @@ func (a *API) problem(ctx context.Context, err error) *problem.Error {
 	case errors.As(err, &known) && known.Code != problem.CodeInternal:
 		return known
 	case errors.Is(err, errReaderGone):
-		return problem.New(problem.CodeCanceled, "the reader went away").Because(err)
+		return problem.New(problem.CodeCanceled, "the client closed the connection").Because(err)
 	case errors.Is(ctx.Err(), context.Canceled) && errors.Is(err, context.Canceled):
 		return a.givenUp(err)
 	case errors.As(db.Problem(err), &known) && known.Code != problem.CodeInternal:
 		return known // whoever asked the database need not have said so
 	case errors.Is(err, context.DeadlineExceeded):
-		return problem.New(problem.CodeTimeout, "the request took too long and was given up").Because(err)
+		return problem.New(problem.CodeTimeout, "the request took too long and was aborted").Because(err)
 	case errors.Is(err, context.Canceled):
 		return a.givenUp(err)
 	}
@@ -120,7 +120,7 @@ func (a *API) givenUp(err error) *problem.Error {
 	case <-a.config.Stopping:
 		return stopping().Because(err)
 	default:
-		return problem.New(problem.CodeCanceled, "the request was given up before it was done").Because(err)
+		return problem.New(problem.CodeCanceled, "the request was aborted before it was done").Because(err)
 	}
 }
 

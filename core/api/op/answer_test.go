@@ -26,7 +26,7 @@ func TestProblemDocument(t *testing.T) {
 	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]any{"type": "about:blank", "title": "Typed confirmation needed", "status": 409.0, "detail": "type the name",
+	want := map[string]any{"type": "about:blank", "title": "Confirmation required", "status": 409.0, "detail": "type the name",
 		"error": "confirm_required", "confirm_phrase": "yes", "request_id": "abc-1.2_3"}
 	if fmt.Sprint(got) != fmt.Sprint(want) || w.Header().Get("Content-Type") != "application/problem+json" {
 		t.Errorf("%s %v", w.Header().Get("Content-Type"), got)

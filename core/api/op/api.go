@@ -159,7 +159,7 @@ func New(config Config) *API {
 		nullsDeclared: map[string]bool{}}
 	if base := config.Proxy.BaseURL; base != nil {
 		if err := a.origins.AddTrustedOrigin(proxy.Origin(base)); err != nil {
-			panic("op: the base URL is none that proxy.ParseBaseURL yields: " + err.Error())
+			panic("op: the base URL does not come from proxy.ParseBaseURL: " + err.Error())
 		}
 	}
 	a.sockets.together = mostSocketsTogether
@@ -301,7 +301,7 @@ func (a *API) notFound(w http.ResponseWriter, r *http.Request) {
 		a.config.Fallback.ServeHTTP(w, r)
 		return
 	}
-	a.refuseKnown(r, problem.New(problem.CodeNotFound, "there is nothing at this path"))
+	a.refuseKnown(r, problem.New(problem.CodeNotFound, "this path does not exist"))
 }
 
 // methodNotAllowed tells a known caller which methods the path has, and
@@ -309,10 +309,10 @@ func (a *API) notFound(w http.ResponseWriter, r *http.Request) {
 // such as TRACE, is refused to everyone alike: no log-in would help.
 func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 	if !route.Knows(r.Method) {
-		a.fail(r.Context(), problem.New(problem.CodeMethodNotAllowed, "no path has this method"))
+		a.fail(r.Context(), problem.New(problem.CodeMethodNotAllowed, "no path supports this method"))
 		return
 	}
-	refusal := problem.New(problem.CodeMethodNotAllowed, "this path has the methods %s", w.Header().Get("Allow"))
+	refusal := problem.New(problem.CodeMethodNotAllowed, "this path supports the methods %s", w.Header().Get("Allow"))
 	if slices.ContainsFunc(a.operations, func(o *Operation) bool { return o.Spec.Public && a.serves(o, r) }) {
 		a.fail(r.Context(), refusal)
 		return

@@ -94,10 +94,11 @@ func newGap(a *API) *gap {
 		return a.config.Recorder.Record(ctx, entry)
 	}, tell: func(begun bool, missed int, err error) {
 		if begun {
-			a.log.Error("the audit trail takes no rows: attempts that are refused now are counted, and one row will tell of them", "error", err)
+			a.log.Error("the audit log accepts no entries: refused attempts are now counted, and one entry will report their number",
+				"error", err)
 			return
 		}
-		a.log.Info("the audit trail takes rows again; one tells of the attempts that have none of their own", "missed", missed)
+		a.log.Info("the audit log accepts entries again; one entry reports the attempts without an entry of their own", "missed", missed)
 	}}
 }
 

@@ -64,7 +64,7 @@ func readBody(ctx context.Context, q *request, r *http.Request) ([]byte, error) 
 		}
 		if malformed(r, err) {
 			return nil, problem.New(problem.CodeMalformed,
-				"the body is not framed as its headers say").Because(fmt.Errorf("reading the body: %w", err))
+				"the body does not match the framing in its headers").Because(fmt.Errorf("reading the body: %w", err))
 		}
 		return nil, problem.New(problem.CodeCanceled, "the body ended too early").Because(fmt.Errorf("reading the body: %w", err))
 	}
@@ -165,7 +165,7 @@ func unfit(value string, loc ...any) (problem.Fault, bool) {
 	case !utf8.ValidString(value):
 		return problem.Fault{Loc: loc, Msg: "not valid UTF-8", Type: "string_unicode"}, true
 	case strings.Contains(value, "\x00"):
-		return problem.Fault{Loc: loc, Msg: "must not contain the character NUL", Type: "string_nul"}, true
+		return problem.Fault{Loc: loc, Msg: "must not contain NUL characters", Type: "string_nul"}, true
 	}
 	return problem.Fault{}, false
 }

@@ -123,7 +123,7 @@ func (q quoted) unfit() (msg, kind string) {
 		rest = rest[i+6:]
 		switch {
 		case unit == 0:
-			return "must not contain the character NUL", "string_nul"
+			return "must not contain NUL characters", "string_nul"
 		case !utf16.IsSurrogate(unit):
 		case utf16.DecodeRune(unit, codeUnit(rest)) == '\uFFFD':
 			return "must not contain half of a surrogate pair", "string_unicode"

@@ -202,7 +202,7 @@ func TestDownloadEndsWithTheRightToReadIt(t *testing.T) {
 			mu.Unlock()
 			select {
 			case err := <-ended:
-				if !strings.Contains(fmt.Sprint(err), "may no longer have the answer") { // and not that a chunk took too long
+				if !strings.Contains(fmt.Sprint(err), "may no longer read the answer") { // and not that a chunk took too long
 					t.Errorf("it was ended by %v", err)
 				}
 			case <-time.After(hanging):

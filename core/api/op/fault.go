@@ -189,7 +189,7 @@ var kinds = []struct{ prefix, kind, msg string }{
 	{"expected value to be one of", "enum", ""},
 	{"expected string to match pattern", "string_pattern_mismatch", ""},
 	{"expected string to be RFC 3339", "datetime_parsing", ""},
-	{"expected string to be RFC 5322 email", "email", "expected an e-mail address"},
+	{"expected string to be RFC 5322 email", "email", "expected an email address"},
 	{"expected string to be RFC 3986", "url_parsing", "expected a URL"},
 	{"expected string to be RFC 4122", "uuid_parsing", "expected a UUID"},
 	{"expected string to be regex", "regex", "expected a regular expression"},

@@ -171,7 +171,7 @@ func (a *API) serveNoted(ctx context.Context, q *request, key idempotency.Key, r
 	keeping, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
 	defer cancel()
 	if err := use.Complete(keeping, answer); err != nil {
-		a.log.Warn("an answer was not kept under its Idempotency-Key; it will be made again when it is asked for", "request_id", q.id, "error",
+		a.log.Warn("an answer was not stored under its Idempotency-Key; it will be built again on request", "request_id", q.id, "error",
 			err)
 	}
 }
@@ -180,7 +180,7 @@ func (a *API) serveNoted(ctx context.Context, q *request, key idempotency.Key, r
 // are as good as they were.
 func (a *API) replay(ctx context.Context, q *request, caller *identity.Caller, found *idempotency.Record, request string) error {
 	if found.Request != request {
-		return problem.InvalidField("was used for another request", "idempotency_key_reused", "header", onceHeader)
+		return problem.InvalidField("was already used for a different request", "idempotency_key_reused", "header", onceHeader)
 	}
 	if q.missing != nil {
 		return q.missing
@@ -198,11 +198,11 @@ func (a *API) replay(ctx context.Context, q *request, caller *identity.Caller, f
 	if answer == nil {
 		made, err := q.operation.Spec.Recall(ctx, found.Made)
 		if err != nil {
-			return fmt.Errorf("making the answer of an earlier request again: %w", err)
+			return fmt.Errorf("rebuilding the answer of an earlier request: %w", err)
 		}
 		var body bytes.Buffer
 		if err := marshal(&body, made); err != nil {
-			return fmt.Errorf("making the answer of an earlier request again: %w", err)
+			return fmt.Errorf("rebuilding the answer of an earlier request: %w", err)
 		}
 		answer = &idempotency.Answer{Status: q.operation.status(), Header: map[string]string{"Content-Type": "application/json"},
 			Body: body.Bytes()}

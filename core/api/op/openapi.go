@@ -54,7 +54,7 @@ func newDocument(version string, base *url.URL) *huma.OpenAPI {
 					problem.From(NoSuch("host"))),
 				"Conflict": answer("Not possible in the current state, or a confirmation is required: send confirm with the value of "+
 					"confirm_phrase", problemRef,
-					problem.Confirm(problem.CodeConfirmRequired, "pve1", "type the name of what is at risk")),
+					problem.Confirm(problem.CodeConfirmRequired, "pve1", "type the name of the affected object")),
 				"TooLarge":         answer("The body is too large", problemRef, nil),
 				"TooMany":          answer("Too many requests or failed attempts; Retry-After is the number of seconds to wait", problemRef, nil),
 				"UnsupportedMedia": answer("The body is not application/json", problemRef, nil),

@@ -28,12 +28,13 @@ type outage struct {
 
 // remedies is what the log says of each, by code and reason.
 var remedies = map[outage]string{
-	{problem.CodeDatabaseUnavailable, ""}:          "the database does not answer: every request is refused until it does",
-	{problem.CodeDatabaseUnavailable, "memory"}:    "the database is out of memory: give its server more, or fewer connections",
-	{problem.CodeDatabaseUnavailable, "read_only"}: "the database is read-only: changes are refused until it is not; is this a standby?",
-	{problem.CodeDatabaseUnavailable, "io"}:        "the database's disk fails: see the server's log",
+	{problem.CodeDatabaseUnavailable, ""}: "the database does not answer: all requests are refused until it does",
+	{problem.CodeDatabaseUnavailable, "memory"}: "the database is out of memory: give its server more memory, or reduce the number " +
+		"of connections",
+	{problem.CodeDatabaseUnavailable, "read_only"}: "the database is read-only: changes are refused; is this a standby?",
+	{problem.CodeDatabaseUnavailable, "io"}:        "the database's disk is failing: see the database server's log",
 	{problem.CodeDatabaseFull,
-		""}: "the database's disk is full: changes are refused until it has room again, reading goes on",
+		""}: "the database's disk is full: changes are refused until it has space again, but reading works",
 }
 
 // outageOf is the outage that a problem tells of; ok is false for other problems.
@@ -95,6 +96,6 @@ func (a *API) recovered(q *request, status int, begun time.Time) {
 		return
 	}
 	if failed := a.outages.end(begun, q.attempt != nil && q.attempt.Written()); failed > 0 {
-		a.log.Info("the database does its work again", "failed_requests", failed)
+		a.log.Info("the database is working again", "failed_requests", failed)
 	}
 }

@@ -47,12 +47,12 @@ func (r *readers) enter(ctx context.Context) (leave func(), err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.open[caller.UserID] >= r.most {
-		busy := problem.New(problem.CodeRateLimited, "you have %d answers of this kind open already; close one first", r.most)
+		busy := problem.New(problem.CodeRateLimited, "you already have %d open responses of this kind; close one first", r.most)
 		busy.RetryAfter = 5
 		return nil, busy
 	}
 	if r.together > 0 && r.all >= r.together {
-		busy := problem.New(problem.CodeRateLimited, "all users together have %d answers of this kind open already", r.together)
+		busy := problem.New(problem.CodeRateLimited, "all users together already have %d open responses of this kind", r.together)
 		busy.RetryAfter = 5
 		return nil, busy
 	}

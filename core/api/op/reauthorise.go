@@ -74,7 +74,7 @@ func (q *request) ended(ctx context.Context, end func(cause error)) bool {
 	if err == nil || problem.From(err).Status() >= 500 {
 		return false
 	}
-	end(fmt.Errorf("the reader may no longer have the answer: %w", err))
+	end(fmt.Errorf("the reader may no longer read the answer: %w", err))
 	return true
 }
 

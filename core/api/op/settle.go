@@ -24,7 +24,7 @@ func (a *API) recordSettled(entry audit.Entry, open db.Outcome) {
 	select {
 	case a.settling <- struct{}{}:
 	default:
-		a.log.Error("too many changes whose outcome is not known; this one is not asked for", "request_id", entry.RequestID, "action",
+		a.log.Error("too many changes with an unknown result; not checking this one", "request_id", entry.RequestID, "action",
 			entry.Action)
 		return
 	}
@@ -35,10 +35,11 @@ func (a *API) recordSettled(entry audit.Entry, open db.Outcome) {
 		committed, known := open.Settle(ctx)
 		switch {
 		case !known:
-			a.log.Error("whether a change was made is not known; its row in the audit trail tells", "request_id", entry.RequestID, "action",
+			a.log.Error("it is unknown whether a change was made; its entry in the audit log shows it",
+				"request_id", entry.RequestID, "action",
 				entry.Action)
 		case committed:
-			a.log.Info("a change whose commit was not answered was made", "request_id", entry.RequestID, "action", entry.Action)
+			a.log.Info("a change was made although its commit was not answered", "request_id", entry.RequestID, "action", entry.Action)
 		default:
 			entry.Detail("outcome", "undone")
 			a.write(ctx, entry)

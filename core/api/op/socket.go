@@ -68,7 +68,7 @@ func (c *SocketConn) Read() (text bool, data []byte, err error) {
 	c.reads.Add(1)
 	switch {
 	case c.ended.Load() != nil:
-		return false, nil, errors.New("the socket was ended")
+		return false, nil, errors.New("the socket was closed")
 	case websocket.CloseStatus(err) != -1:
 		return false, nil, io.EOF
 	case err != nil:
@@ -81,7 +81,7 @@ func (c *SocketConn) Read() (text bool, data []byte, err error) {
 // Write sends one message. A peer that does not take it within 10 s is left.
 func (c *SocketConn) Write(text bool, data []byte) error {
 	if c.ended.Load() != nil {
-		return errors.New("the socket was ended")
+		return errors.New("the socket was closed")
 	}
 	kind := websocket.MessageBinary
 	if text {
@@ -129,7 +129,7 @@ func (c *SocketConn) watchIdle(ctx context.Context, most time.Duration) {
 	for {
 		left := most - time.Since(time.Unix(0, c.last.Load()))
 		if left <= 0 {
-			c.end(problem.New(problem.CodeTimeout, "nothing went through for %s", most))
+			c.end(problem.New(problem.CodeTimeout, "no data was transferred for %s", most))
 			return
 		}
 		if pause(ctx, left); ctx.Err() != nil {
@@ -156,7 +156,7 @@ func (c *SocketConn) ping(ctx context.Context, every time.Duration) {
 			return
 		}
 		if err != nil && silent && before%2 == 1 && before == c.reads.Load() {
-			c.end(fmt.Errorf("%w: it answers no ping", errReaderGone))
+			c.end(fmt.Errorf("%w: it does not answer pings", errReaderGone))
 			return
 		}
 	}

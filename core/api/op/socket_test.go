@@ -266,7 +266,7 @@ func TestSocketLimits(t *testing.T) {
 		t.Parallel()
 		l := newLasting(t, func(s *op.Spec) { s.Idle = 50 * time.Millisecond })
 		c := l.open(t)
-		closesWith(t, c, 4504, "nothing went through for 50ms")
+		closesWith(t, c, 4504, "no data was transferred for 50ms")
 		if err := <-l.left; problem.CodeOf(err) != problem.CodeTimeout {
 			t.Errorf("the handler ended with %v", err)
 		}

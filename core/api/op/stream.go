@@ -31,7 +31,7 @@ const (
 var errEnded = errors.New("the event stream has ended")
 
 // errReaderGone is the cause of an answer that its reader did not take to the end.
-var errReaderGone = errors.New("the reader is gone")
+var errReaderGone = errors.New("the reader disconnected")
 
 // EventStream is an open stream of Server-Sent Events (WHATWG HTML section
 // 9.2). Its methods are safe for concurrent use.

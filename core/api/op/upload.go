@@ -109,7 +109,7 @@ func (f *Incoming) readNext(p []byte) (int, error) {
 	case errors.As(err, &large):
 		return n, tooLarge(large.Limit)
 	case silent:
-		return n, problem.New(problem.CodeRequestTimeout, "nothing of the body arrived for %s", f.idle)
+		return n, problem.New(problem.CodeRequestTimeout, "no data of the body arrived for %s", f.idle)
 	}
 	return n, problem.New(problem.CodeCanceled, "the body ended too early").Because(fmt.Errorf("reading the body: %w", err))
 }
@@ -122,7 +122,7 @@ func (f *Incoming) measure() error {
 		f.since = now
 	case now.Sub(f.since) >= f.idle:
 		if arrived, wanted := f.read-f.had, int64(float64(f.rate)*now.Sub(f.since).Seconds()); arrived < wanted {
-			return problem.New(problem.CodeRequestTimeout, "the body arrives too slowly: less than %d bytes a second", f.rate)
+			return problem.New(problem.CodeRequestTimeout, "the body arrived too slowly: less than %d bytes per second", f.rate)
 		}
 		f.since, f.had = now, f.read
 	}
@@ -134,7 +134,7 @@ func (f *Incoming) measure() error {
 func (f *Incoming) Form() (*multipart.Reader, error) {
 	_, params, err := mime.ParseMediaType(f.kind)
 	if err != nil || params["boundary"] == "" {
-		return nil, problem.New(problem.CodeMalformed, "the Content-Type of the form names no boundary")
+		return nil, problem.New(problem.CodeMalformed, "the Content-Type of the form has no boundary")
 	}
 	return multipart.NewReader(bufio.NewReaderSize(f, formBuffer), params["boundary"]), nil
 }
@@ -158,7 +158,7 @@ func (f *Incoming) explain(cause error) error {
 func (a *API) enter(ctx context.Context, open *readers) (leave func(), err error) {
 	if caller := identity.FromContext(ctx); caller != nil {
 		if wait := a.begun.admit(strconv.FormatInt(caller.UserID, 10)); wait > 0 {
-			limited := problem.New(problem.CodeRateLimited, "you begin too many of these; wait before the next one")
+			limited := problem.New(problem.CodeRateLimited, "you start too many of these requests; wait before the next one")
 			limited.RetryAfter = int(wait/time.Second) + 1
 			return nil, limited
 		}

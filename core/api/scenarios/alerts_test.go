@@ -211,7 +211,7 @@ func TestAlertRules(t *testing.T) {
 		post("without a threshold", `{"name":"n","kind":"cpu"}`, 422, "invalid", `"loc":["body","threshold"]`),
 		post("with one that has none", `{"name":"n","kind":"host_away","threshold":1}`, 422, "invalid", `"loc":["body","threshold"]`),
 		post("more than all", `{"name":"n","kind":"cpu","threshold":101}`, 422, "invalid", `at most 100 percent`),
-		post("zero", `{"name":"n","kind":"cpu","threshold":0}`, 422, "invalid", `above 0`),
+		post("zero", `{"name":"n","kind":"cpu","threshold":0}`, 422, "invalid", `greater than 0`),
 		post("a clear level beyond", `{"name":"n","kind":"cpu","threshold":80,"clear_level":90}`, 422, "invalid",
 			`"loc":["body","clear_level"]`),
 		post("a clear level before", `{"name":"n","kind":"token_ending","threshold":9,"clear_level":7}`, 422, "invalid",

@@ -98,7 +98,7 @@ func TestAdoptByTheHypervisorsOwnID(t *testing.T) {
 	item := func(rest string) string { return `{"items":[{"host_id":4` + rest + `}]}` }
 	b.Run(t,
 		b.adopt("without either", item(""), apitest.Admin, 422, "invalid",
-			`{"loc":["body","items",0],"msg":"takes vmid or guest_ref, exactly one`),
+			`{"loc":["body","items",0],"msg":"requires exactly one of vmid and guest_ref`),
 		b.adopt("with both", item(`,"vmid":101,"guest_ref":"101"`), apitest.Admin, 422, "invalid", `["body","items",0]`),
 		b.adopt("with null", item(`,"guest_ref":null`), apitest.Admin, 422, "invalid"),
 		b.adopt("an empty one", item(`,"guest_ref":""`), apitest.Admin, 422, "invalid", `["body","items",0,"guest_ref"]`),

@@ -145,7 +145,7 @@ func TestWebURLOfApps(t *testing.T) {
 	b.Exec("UPDATE guests SET addresses = '{192.0.2.1}'")
 	b.Exec("UPDATE apps SET web_port = 8443 WHERE id = 1")
 	b.Ask(t, "GET", "apps/1/web-url", "", apitest.Viewer, 200, "", `"decided_by":"operator"`,
-		`"reachable":false,"detail":"the app's container does not run"`)
+		`"reachable":false,"detail":"the app's container is not running"`)
 	b.Ask(t, "GET", "apps/2/web-url", "", apitest.In(2, identity.Owner), 404, "not_found")
 	b.Ask(t, "GET", "apps/2/web-url", "", nil, 401, "unauthenticated")
 }

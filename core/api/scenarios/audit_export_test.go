@@ -356,7 +356,7 @@ func TestClearAudit(t *testing.T) {
 		return apitest.Scenario{Name: name, Method: "DELETE", URL: url, Body: body, As: as, Status: status, Error: code}
 	}
 	confirm := refuse("no body", "", 409, "confirm_required", apitest.Owner)
-	confirm.Contains = []string{`"confirm_phrase":"clear audit log"`, `"text":"All rows of the audit trail are deleted."`}
+	confirm.Contains = []string{`"confirm_phrase":"clear audit log"`, `"text":"All entries of the audit log are deleted."`}
 	s.Run(t, confirm,
 		refuse("admin", `{"confirm":"clear audit log"}`, 403, "forbidden", apitest.Admin),
 		refuse("owner elsewhere", `{"confirm":"clear audit log"}`, 403, "forbidden", apitest.In(7, identity.Owner)),

@@ -55,7 +55,7 @@ func TestScheduledParamsOfBackups(t *testing.T) {
 	b.Exec("ALTER TABLE schedules ALTER COLUMN id RESTART")
 	b.Ask(t, "POST", "schedules", writtenSchedule("backup.run", `{"vm_id":99}`), apitest.Admin, 404, "not_found")
 	b.Ask(t, "POST", "schedules", writtenSchedule("backup.run", `{"select":{"tag":"none"},"keep":3}`), apitest.Admin, 201, "", `"keep":3`)
-	b.Ask(t, "POST", "schedules/1/run", "", apitest.Operator, 409, "invalid_state", "nothing is selected")
+	b.Ask(t, "POST", "schedules/1/run", "", apitest.Operator, 409, "invalid_state", "the selection matches no guest")
 }
 
 // What is selected is found anew at each run, and each guest gets a job of the schedule and a row in the trail.

@@ -300,7 +300,7 @@ func TestSuspiciousBackups(t *testing.T) {
 		one := "backups/" + b.backup("web")
 		b.Ask(t, "POST", one+"/restore?plan=true", `{"over":true}`, apitest.Admin, 200, "", c.says)
 		b.Ask(t, "POST", one+"/restore?plan=true", `{}`, apitest.Admin, 200, "", c.says)
-		b.Ask(t, "DELETE", one+"?plan=true", "", apitest.Admin, 200, "", "the last good backup of web")
+		b.Ask(t, "DELETE", one+"?plan=true", "", apitest.Admin, 200, "", "the last known good backup of web")
 	}
 }
 
@@ -336,7 +336,7 @@ func TestBackupsThatTwoClustersList(t *testing.T) {
 	check("shop", guest.BackupOfUnknown)
 	of := "backups/" + b.backup("shop")
 	b.Ask(t, "POST", of+"/restore?plan=true", `{"over":true}`, apitest.Admin, 200, "",
-		`nothing shows that it belongs to shop. Its notes are: \"nightly, Web\".`)
+		`it is not certain that it belongs to shop. Its notes are: \"nightly, Web\".`)
 	b.Exec(`INSERT INTO jobs (kind, status, team_id, host_id, target_kind, target_id, target_name, started_at, finished_at)
 		SELECT 'backup.run', 'succeeded', 1, 2, 'vm', id, name, now() - interval '25 hours', now() FROM guests WHERE name = 'shop'`)
 	b.list()
@@ -535,7 +535,7 @@ func TestDeleteBackup(t *testing.T) {
 	b.Ask(t, "DELETE", one, "", foreign, 404, "not_found")
 	b.Ask(t, "DELETE", "backups/99", "", apitest.Admin, 404, "not_found")
 	b.Ask(t, "DELETE", one+"?plan=true", "", apitest.Admin, 200, "", `"kind":"backup","text":"The backup of web on nas is deleted."`,
-		`1 good backup of it remains.`, `"confirm_phrase":"web"`)
+		`1 good backup of the guest remains.`, `"confirm_phrase":"web"`)
 	b.Ask(t, "DELETE", one, `{"confirm":"db"}`, apitest.Admin, 409, "confirm_required", `"confirm_phrase":"web"`)
 	b.nas.Change(func(k *hypervisor.Backup) { k.Protected = true })
 	b.Ask(t, "DELETE", one, `{"confirm":"web"}`, apitest.Admin, 409, "protected")
@@ -559,7 +559,7 @@ func TestRestoreBackupToANewID(t *testing.T) {
 	back := "backups/" + b.backup("web") + "/restore"
 	b.Ask(t, "POST", back, "", apitest.Operator, 403, "forbidden")
 	b.Ask(t, "POST", back, "", foreign, 404, "not_found")
-	b.Ask(t, "POST", back+"?plan=true", "", apitest.Admin, 200, "", `is made of the backup of web on node`, `"confirm_phrase":null`)
+	b.Ask(t, "POST", back+"?plan=true", "", apitest.Admin, 200, "", `is created from the backup of web on node`, `"confirm_phrase":null`)
 	for _, wrong := range []string{`{"newid":0}`, `{"newid":1}`, `{"node":"none"}`, `{"storage":"nas"}`, `{"storage":"none"}`,
 		`{"name":"-"}`,
 		`{"unknown":1}`, `{"over":1}`} {
@@ -573,7 +573,7 @@ func TestRestoreBackupToANewID(t *testing.T) {
 	if got := b.Value("SELECT params->'spec'->>'NewIdentity' FROM jobs ORDER BY id DESC LIMIT 1"); got != "true" {
 		t.Errorf("new MAC addresses beside the one that is there: %s", got)
 	}
-	b.Ask(t, "POST", back, `{"newid":900}`, apitest.Admin, 422, "invalid", `["body","newid"]`, "a job is creating")
+	b.Ask(t, "POST", back, `{"newid":900}`, apitest.Admin, 422, "invalid", `["body","newid"]`, "reserved by a job")
 	for body, want := range map[string]string{`{"newid":901}`: "web ", `{"newid":902,"name":"web2"}`: "web2 web2"} {
 		b.Ask(t, "POST", back, body, apitest.Admin, 202, "")
 		if got := b.Value("SELECT concat(params->>'name', ' ', params->'spec'->>'Name') FROM jobs ORDER BY id DESC LIMIT 1"); got != want {
@@ -650,7 +650,7 @@ func (b *backupsFixture) restoreOverLeftOut() {
 	b.idle()
 	// A backup that cannot be read is restored beside, and not over.
 	b.cluster.SetFault("backupcontent", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no route")})
-	b.Ask(b.t, "POST", files+"?plan=true", "", apitest.Admin, 200, "", "The hypervisor cannot be asked")
+	b.Ask(b.t, "POST", files+"?plan=true", "", apitest.Admin, 200, "", "The hypervisor did not answer")
 	b.Ask(b.t, "POST", files, "", apitest.Admin, 202, "")
 	b.idle()
 	b.Ask(b.t, "POST", files, `{"over":true,"confirm":"files"}`, apitest.Admin, 502, "hypervisor_error")
@@ -663,7 +663,7 @@ func TestRestoreBackupOver(t *testing.T) {
 	b := newBackups(t)
 	back := "backups/" + b.backup("web") + "/restore"
 	b.Ask(t, "POST", back, `{"over":true}`, apitest.Admin, 409, "confirm_required", `"confirm_phrase":"web"`,
-		`All that web has written since the backup was taken is lost.`)
+		`All data that web has written since the backup was taken is lost.`)
 	b.Ask(t, "POST", back+"?plan=true", `{"over":true}`, apitest.Admin, 200, "", `"kind":"data"`, `"kind":"disk"`,
 		`"kind":"backup","text":"A backup on nas remains."`)
 	for hours := range 3 {

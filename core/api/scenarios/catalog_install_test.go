@@ -78,11 +78,11 @@ func TestInstallApp(t *testing.T) {
 	i.Ask(t, "POST", one, `{"host_id":1,"name":"wiki","consent":true}`, apitest.Admin, 409, "consent_required")
 	i.Ask(t, "POST", one+"?plan=true", `{"host_id":1,"name":"wiki"}`, apitest.Admin, 200, "", `"error":"consent_required"`, i.sum)
 	i.Ask(t, "POST", one+"?plan=true", i.body(""), apitest.Admin, 200, "", `"blockers":[]`, "run as root on the machine of lab",
-		"No template of debian 13 is on local", "disks on local, by a template on local, at the bridge br0")
+		"There is no template of debian 13 on local", "disks on local, from a template on local, on the bridge br0")
 	i.Cluster.AddVolume("local", hypervisor.Volume{Name: "debian-12-standard_12.7-1_amd64.tar.zst", Kind: hypervisor.VolumeTemplate})
 	i.Cluster.AddVolume("local", hypervisor.Volume{Name: "debian-13-standard_13.1-2_amd64.tar.zst", Kind: hypervisor.VolumeTemplate})
 	i.Ask(t, "POST", one+"?plan=true", i.body(""), apitest.Admin, 200, "",
-		"made of the template debian-13-standard_13.1-2_amd64.tar.zst on local")
+		"created from the template debian-13-standard_13.1-2_amd64.tar.zst on local")
 	i.Cluster.SetFault("content", memdriver.Fault{Err: plugin.Errorf(plugin.Refused, "the disk is gone")})
 	i.Ask(t, "POST", one+"?plan=true", i.body(""), apitest.Admin, 422, "invalid", `["body","template_storage"]`)
 	i.Cluster.SetFault("content", memdriver.Fault{Err: plugin.Errorf(plugin.Denied, "no")})

@@ -122,7 +122,8 @@ func TestSourcesOfTheCatalog(t *testing.T) {
 	f.ask(t, "GET", "/sources", "", apitest.Admin, 200, "", `"name":"mem"`, `"enabled":false`, `"installed":true`, `Whoever has started it."`)
 	f.ask(t, "GET", "/sources", "", apitest.Viewer, 403, "forbidden")
 	f.ask(t, "PATCH", "/sources/mem", `{"enabled":true}`, apitest.Admin, 403, "forbidden")
-	f.ask(t, "PATCH", "/sources/mem", `{"enabled":true,"options":{"nothing":"x"}}`, apitest.Owner, 422, "invalid", "names an option")
+	f.ask(t, "PATCH", "/sources/mem", `{"enabled":true,"options":{"nothing":"x"}}`, apitest.Owner, 422, "invalid",
+		"does not have this option")
 	f.ask(t, "PATCH", "/sources/mem", `{"enabled":true}`, apitest.Owner, 409, "consent_required", `"trust":"Whoever has started it."`,
 		`"trust_digest":"`+catalogtest.Trust())
 	f.ask(t, "PATCH", "/sources/mem", `{}`, apitest.Owner, 422, "invalid")

@@ -47,7 +47,7 @@ func TestCreateVM(t *testing.T) {
 	b.Ask(t, "POST", "vms", strings.ReplaceAll(order(`,"node":"nowhere"`), "web1", "a..b"), apitest.Admin, 422, "invalid", `["body","node"]`,
 		`["body","name"]`)
 	b.Ask(t, "POST", "vms", strings.ReplaceAll(order(""), "web1", "a-.b"), apitest.Admin, 422, "invalid", `["body","name"]`)
-	b.Ask(t, "POST", "vms", order(`,"disk_gb":5000`), apitest.Admin, 422, "invalid", "has room for")
+	b.Ask(t, "POST", "vms", order(`,"disk_gb":5000`), apitest.Admin, 422, "invalid", "GiB free")
 	b.Ask(t, "POST", "vms", order(`,"cores":0`), apitest.Admin, 422, "invalid", `["body","cores"]`)
 	b.Ask(t, "POST", "vms", strings.ReplaceAll(order(""), `"local"`, `"archive"`), apitest.Admin, 422, "invalid", "holds no disks")
 	b.Ask(t, "POST", "vms", strings.ReplaceAll(order(""), `"local"`, `"away"`), apitest.Admin, 422, "invalid", "not available")
@@ -56,7 +56,7 @@ func TestCreateVM(t *testing.T) {
 	b.Ask(t, "POST", "vms", order(`,"vmid":7`), apitest.Admin, 422, "invalid", `"greater_than_equal"`, "must be from")
 	b.Ask(t, "POST", "vms", order(`,"ostype":"dos"`), apitest.Admin, 422, "invalid", "must be one of l26, win11, other")
 	b.Cluster.AddStorage(memdriver.StorageSpec{Name: "tight", VMs: true, FreeGB: 32})
-	b.Ask(t, "POST", "vms", strings.ReplaceAll(order(`,"disk_gb":32`), `"local"`, `"tight"`), apitest.Admin, 422, "invalid", "has room for")
+	b.Ask(t, "POST", "vms", strings.ReplaceAll(order(`,"disk_gb":32`), `"local"`, `"tight"`), apitest.Admin, 422, "invalid", "GiB free")
 	if n := b.Value("SELECT count(*) FROM jobs"); n != "0" {
 		t.Fatalf("%s jobs were made", n)
 	}
@@ -75,7 +75,7 @@ func TestCreateVM(t *testing.T) {
 		t.Errorf("two VMs that are to be made have the numbers %d and %d", first.VMID, second.VMID)
 	}
 	b.Ask(t, "POST", "vms", order(fmt.Sprintf(`,"vmid":%d`, first.VMID)), apitest.Admin, 422, "invalid", `["body","vmid"]`,
-		"a job is creating")
+		"reserved by a job")
 	b.Exec("DELETE FROM host_credentials WHERE capability = 'lifecycle'")
 	b.Ask(t, "POST", "vms", order(""), apitest.Admin, 409, "capability_missing")
 }
@@ -135,8 +135,8 @@ func TestDeleteVM(t *testing.T) {
 	b.Ask(t, "DELETE", b.VM("running")+"?plan=true", "", apitest.Owner, 200, "", `"blockers":[{"error":"guest_running"`,
 		`"confirm_phrase":"running"`)
 	b.Ask(t, "DELETE", b.VM("stopped"), "", apitest.Owner, 409, "confirm_required", `"confirm_phrase":"stopped"`, `"size_bytes":34359738368`,
-		"backup jobs and its high availability forget stopped as well.", "The schedule Nightly finds nothing",
-		"The schedule Alone finds nothing", "The schedule Both goes on with its other targets.")
+		"stopped is also removed from the hypervisor's own backup jobs and high availability.", "The schedule Nightly has no targets",
+		"The schedule Alone has no targets", "The schedule Both continues with its other targets.")
 	b.Run(t, apitest.Scenario{Name: "no others", Method: "DELETE", URL: "/api/v1/" + b.VM("stopped") + "?plan=true", As: apitest.Owner,
 		Status: 200, Lacks: []string{"The schedule Others"}})
 	b.Cluster.ChangeConfig(b.Refs["stopped"].ID, func(c *hypervisor.Config) { c.Protected = true })
@@ -144,7 +144,8 @@ func TestDeleteVM(t *testing.T) {
 	b.Cluster.ChangeConfig(b.Refs["stopped"].ID, func(c *hypervisor.Config) { c.Protected = false })
 	b.Ask(t, "DELETE", b.VM("stopped"), `{"confirm":"stopped"}`, apitest.Owner, 202, "", `"kind":"vm.delete"`, `"params":{"purge":true}`)
 	b.Ask(t, "DELETE", b.VM("stopped"), `{"confirm":"stopped"}`, apitest.Owner, 409, "guest_busy")
-	b.Ask(t, "DELETE", b.VM("template")+"?plan=true", `{"purge":false}`, apitest.Owner, 200, "", "high availability have of template stays.")
+	b.Ask(t, "DELETE", b.VM("template")+"?plan=true", `{"purge":false}`, apitest.Owner, 200, "",
+		"The entries for template in the hypervisor's own backup jobs and high availability stay.")
 	b.Ask(t, "DELETE", b.VM("template"), `{"confirm":"template","purge":false}`, apitest.Owner, 202, "", `"params":{"purge":false}`)
 	b.Exec("UPDATE jobs SET status = 'failed'")
 	b.Exec("INSERT INTO settings (key, value) VALUES ('self.host_id', '1')")
@@ -176,9 +177,10 @@ func TestPlansOfDeletionTellOfEveryVolume(t *testing.T) {
 		addVolumes(b, ref.ID)
 		b.Run(t, apitest.Scenario{Name: path, Method: "DELETE", URL: "/api/v1/" + path + "?plan=true", As: apitest.Owner, Status: 200,
 			Contains: []string{
-				`"text":"The unused disk unused0 on the storage local is destroyed with all that is on it.","name":"local:unused"`,
-				`"text":"The disk scsi2 on the storage local is destroyed with all that is on it.","name":"local:waiting","size_bytes":5368709120`,
-				`"text":"The image in the drive ide0 on the storage local, which the hypervisor made for `,
+				`"text":"The unused disk unused0 on the storage local is destroyed with all its data.","name":"local:unused"`,
+				`"text":"The disk scsi2 on the storage local is destroyed with all its data.","name":"local:waiting",` +
+					`"size_bytes":5368709120`,
+				`"text":"The image in the drive ide0 on the storage local, which the hypervisor created for `,
 				`The volume local:foreign, which scsi3 of `, `belongs to the guest 999 and stays.`,
 				`The volume local:nobodys, which scsi4 of `, `belongs to no guest and stays.`,
 			}, Lacks: []string{`"name":"local:foreign"`, `"name":"local:nobodys"`, "local:image"}})
@@ -217,7 +219,7 @@ func TestCloneGuests(t *testing.T) {
 	b.Ask(t, "POST", clone, `{"target":"nowhere"}`, apitest.Admin, 422, "invalid", `["body","target"]`)
 	b.Ask(t, "POST", clone, `{"newid":`+string(b.Refs["running"].ID)+`}`, apitest.Admin, 422, "invalid", `["body","newid"]`)
 	b.Ask(t, "POST", b.VM("template")+"/clone", `{"full":false,"storage":"local"}`, apitest.Admin, 422, "invalid", `["body","storage"]`)
-	b.Ask(t, "POST", clone+"?plan=true", `{"name":"copy"}`, apitest.Admin, 200, "", "stopped is copied to copy", `"confirm_phrase":null`)
+	b.Ask(t, "POST", clone+"?plan=true", `{"name":"copy"}`, apitest.Admin, 200, "", "stopped is cloned to copy", `"confirm_phrase":null`)
 	b.Ask(t, "POST", clone+"?plan=true", `{"full":false}`, apitest.Admin, 200, "", `"blockers":[{"error":"linked_clone_needs_template"`)
 	// What the hypervisor does not copy is told before the job, of full and of linked copies.
 	for path, of := range map[string]struct{ name, kind, body string }{"apps/1/clone": {"files", "mp0", ""},
@@ -231,7 +233,7 @@ func TestCloneGuests(t *testing.T) {
 		b.Cluster.ChangeConfig(b.Refs[of.name].ID, func(c *hypervisor.Config) { *c = config })
 	}
 	b.Cluster.AddStorage(memdriver.StorageSpec{Name: "local", VMs: true, Containers: true, FreeGB: 31})
-	b.Ask(t, "POST", clone, "", apitest.Admin, 422, "invalid", "the storage local has room for 31 GiB and the copy needs 32 GiB")
+	b.Ask(t, "POST", clone, "", apitest.Admin, 422, "invalid", "the storage local has 31 GiB free, but the clone needs 32 GiB")
 	b.Cluster.AddStorage(memdriver.StorageSpec{Name: "local", VMs: true, Containers: true, FreeGB: 31, Thin: true})
 	b.Ask(t, "POST", clone+"?plan=true", "", apitest.Admin, 200, "", `"blockers":[]`,
 		"The storage local has 31 GiB free, but the disks can grow to 32 GiB")
@@ -285,12 +287,12 @@ func TestClone_RefusesFullCopyOfRunningContainer(t *testing.T) {
 	t.Parallel()
 	b := newClones(t)
 	b.Ask(t, "POST", "apps/2/clone", "", apitest.Admin, 409, "guest_running",
-		"cannot copy wiki: it is a running container; stop it first")
+		"cannot clone wiki: the container is running; stop it first")
 	b.Ask(t, "POST", "apps/2/clone?plan=true", "", apitest.Admin, 200, "", `"blockers":[{"error":"guest_running"`)
 	b.Ask(t, "POST", b.VM("running")+"/clone", "", apitest.Admin, 202, "")
 	b.Cluster.Change(b.Refs["wiki"].ID, func(g *hypervisor.Guest) { g.Status = hypervisor.GuestPaused })
 	b.Ask(t, "POST", "hosts/1/sync", "", apitest.Operator, 200, "")
-	b.Ask(t, "POST", "apps/2/clone", "", apitest.Admin, 409, "guest_running", "it is a paused container; stop it first")
+	b.Ask(t, "POST", "apps/2/clone", "", apitest.Admin, 409, "guest_running", "the container is paused; stop it first")
 	b.Cluster.Change(b.Refs["wiki"].ID, func(g *hypervisor.Guest) { g.Status = hypervisor.GuestStopped })
 	b.Ask(t, "POST", "hosts/1/sync", "", apitest.Operator, 200, "")
 	b.Ask(t, "POST", "apps/2/clone", "", apitest.Admin, 202, "")

@@ -133,39 +133,41 @@ func TestProblemsOfClusters(t *testing.T) {
 			[]string{"critical quorum_lost cluster prod: The cluster has no quorum: nothing in it can be started or changed."}, "votes"},
 		{"nobody knows of quorum", []string{"UPDATE clusters SET quorate = NULL"}, nil, ""},
 		{"a node is off", []string{"UPDATE nodes SET status = 'offline' WHERE name = 'n3'"},
-			[]string{"critical node_away node n3: The node is off, or the others miss it."}, "console"},
+			[]string{"critical node_away node n3: The node is off or has lost contact with the other nodes."}, "console"},
 		{"nodes are not known", []string{"UPDATE nodes SET status = 'unknown'"}, nil, ""},
 		{"a token ends", []string{"UPDATE host_credentials SET ends_at = now() + interval '29 days 1 hour', ends_told_at = now() WHERE " +
 			"host_id = 1 " +
-			"AND capability = 'lifecycle'"}, []string{"warning token_ending host rack1: The token for lifecycle, x, ends on DATE, in 29 days."},
+			"AND capability = 'lifecycle'"},
+			[]string{"warning token_ending host rack1: The token for lifecycle, x, expires on DATE, in 29 days."},
 			"POST /api/v1/hosts/1/credentials"},
 		{"a token ends in a week", []string{"UPDATE host_credentials SET ends_at = now() + interval '25 hours' WHERE capability = 'lifecycle'"},
-			[]string{"critical token_ending host rack1: The token for lifecycle, x, ends on DATE, in 1 day."}, ""},
+			[]string{"critical token_ending host rack1: The token for lifecycle, x, expires on DATE, in 1 day."}, ""},
 		{"a token has ended", []string{"UPDATE host_credentials SET ends_at = now() - interval '1 day' WHERE capability = 'lifecycle'"},
-			[]string{"critical token_ending host rack1: The token for lifecycle, x, has ended on DATE."}, ""},
+			[]string{"critical token_ending host rack1: The token for lifecycle, x, expired on DATE."}, ""},
 		{"a token ends later", []string{"UPDATE host_credentials SET ends_at = now() + interval '31 days'"}, nil, ""},
 		{"certificates end", []string{"UPDATE hosts SET certificate_ends_at = now() + interval '10 days 1 hour', version_at = now() WHERE id " +
 			"= 1",
 			"UPDATE nodes SET certificate_ends_at = now() + interval '3 hours', facts_at = now() - interval '1 day' WHERE cluster_id = 1 AND " +
 				"name <> 'n2'",
 			"UPDATE nodes SET certificate_ends_at = now() + interval '90 days' WHERE name = 'n2'"},
-			[]string{"critical certificate_ending node n3: The certificate ends on DATE, within a day.",
-				"warning certificate_ending host rack1: The certificate ends on DATE, in 10 days."}, ""},
+			[]string{"critical certificate_ending node n3: The certificate expires on DATE, within a day.",
+				"warning certificate_ending host rack1: The certificate expires on DATE, in 10 days."}, ""},
 		{"a token lacks privileges", []string{"UPDATE host_credentials SET missing = '{VM.Audit,Sys.Audit}' WHERE host_id = 1 AND capability " +
 			"= 'lifecycle'"},
-			[]string{"warning token_privileges host rack1: The token for lifecycle lacks VM.Audit, Sys.Audit, as it was last verified."},
+			[]string{"warning token_privileges host rack1: The token for lifecycle lacked VM.Audit, Sys.Audit when it was last verified."},
 			"POST /api/v1/hosts/1/test"},
 		{"a token lacks many privileges", []string{"UPDATE host_credentials SET missing = array_fill('P'::text, '{30}') WHERE capability = " +
 			"'lifecycle'"},
 			[]string{"warning token_privileges host rack1: The token for lifecycle lacks " + strings.Repeat("P, ", 19) +
-				"P and 10 more, as it was last verified."}, ""},
+				"P and 10 more when it was last verified."}, ""},
 		{"versions differ", []string{"UPDATE nodes SET version = '9.2.11' WHERE name = 'n1'", "UPDATE nodes SET version = '9.2.12' WHERE " +
 			"name = 'n3'"},
-			[]string{"warning versions_differ cluster prod: Its nodes run 2 releases: 9.2.11, 9.2.12."}, "one release"},
+			[]string{"warning versions_differ cluster prod: The nodes of the cluster run 2 different releases: 9.2.11, 9.2.12."},
+			"the same release"},
 		{"a host has told later than its node", []string{"UPDATE nodes SET version = '9.2.11', facts_at = now() - interval '1 hour' WHERE " +
 			"cluster_id = 1",
 			"UPDATE hosts SET version = '9.2.12', version_at = now() WHERE id = 2"},
-			[]string{"warning versions_differ cluster prod: Its nodes run 2 releases: 9.2.11, 9.2.12."}, ""},
+			[]string{"warning versions_differ cluster prod: The nodes of the cluster run 2 different releases: 9.2.11, 9.2.12."}, ""},
 		{"a node has told later than its host", []string{"UPDATE nodes SET version = '9.2.12', facts_at = now() WHERE cluster_id = 1",
 			"UPDATE hosts SET version = '9.2.11', version_at = now() - interval '1 hour' WHERE id = 2"}, nil, ""},
 		{"a subscription has ended", []string{"UPDATE nodes SET subscription = 'Expired', subscription_due = '2026-01-31' WHERE name = 'n1'",
@@ -184,15 +186,17 @@ func TestProblemsOfClusters(t *testing.T) {
 		{"nobody knows how a job of the service itself ended", []string{"INSERT INTO jobs (kind, status, target_kind, target_id, target_name, " +
 			"finished_at) VALUES ('jobs.prune', 'unknown', 'jobs', 0, '', now())"}, []string{"warning job_failed jobs : The job jobs.prune " +
 			"failed."}, ""},
-		{"no backup", []string{listed}, []string{"warning backup_never app Wiki: It has no backup, and is to have one of the last 7 days.",
-			"warning backup_never vm web: It has no backup, and is to have one of the last 7 days."}, "backup-none"},
+		{"no backup", []string{listed},
+			[]string{"warning backup_never app Wiki: The guest has no backup, but requires one from the last 7 days.",
+				"warning backup_never vm web: The guest has no backup, but requires one from the last 7 days."}, "backup-none"},
 		{"old backups", []string{listed, fmt.Sprintf(backup, 8), "UPDATE guests SET tags = '{backup-30d}' WHERE vmid = 101"},
-			[]string{"warning backup_old vm web: Its newest backup is from DATE, and is to be at most 7 days old."}, "POST /api/v1/backups/run"},
+			[]string{"warning backup_old vm web: The guest's newest backup is from DATE, but must be at most 7 days old."},
+			"POST /api/v1/backups/run"},
 		{"backups that cannot be listed", []string{listed, fmt.Sprintf(backup, 1),
 			"UPDATE backup_storages SET error_code = 'hypervisor_error', error = 'no such storage', node = 'n1'"},
 			[]string{"warning backup_unlisted storage nas: The backups on n1 could not be listed: no such storage."}, "POST /api/v1/hosts/1/test"},
 		{"an app is missing", []string{"UPDATE apps SET guest_id = NULL, absent_for = '16 minutes', absent_since = now()"},
-			[]string{"warning app_missing app Wiki: The app's container is not there any more."}, "DELETE /api/v1/apps/1 "},
+			[]string{"warning app_missing app Wiki: The app's container no longer exists."}, "DELETE /api/v1/apps/1 "},
 		{"a schedule selects nothing", []string{fmt.Sprintf(nightly, "Prod"), "UPDATE schedules SET name = 'off', enabled = false",
 			fmt.Sprintf(nightly, "Prod")},
 			[]string{"warning schedule_empty schedule nightly: The schedule selects no guest: none has the tag Prod."}, "PATCH /api/v1/schedules/"},
@@ -200,8 +204,8 @@ func TestProblemsOfClusters(t *testing.T) {
 			"UPDATE guests SET tags = '{prod}' WHERE vmid = 101"}, nil, ""},
 		{"configurations are not read", []string{"UPDATE guests SET first_seen_at = now() - interval '2 hours' WHERE cluster_id = 1",
 			"INSERT INTO guest_details (guest_id, as_of) SELECT id, now() FROM guests WHERE vmid = 101"},
-			[]string{"info detail_unknown cluster prod: The configuration of 1 guest was never read: which networks and storages they use is " +
-				"not known."},
+			[]string{"info detail_unknown cluster prod: The configuration of 1 guest has not been read: the networks and storages " +
+				"that the guests use are unknown."},
 			"poll.details_per_minute"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -276,7 +280,7 @@ func TestProblemOfAClusterOfTwoTeams(t *testing.T) {
 			var told []string
 			for _, as := range []*apitest.Caller{apitest.Viewer, apitest.In(2, identity.Viewer)} { // who sees both, and one of the two
 				for _, p := range summaryOf(t, r, as).Problems {
-					if text, found := strings.CutPrefix(p.Text, "It is also enrolled by "); found && p.Kind == "cluster_twice" {
+					if text, found := strings.CutPrefix(p.Text, "The cluster is also enrolled by "); found && p.Kind == "cluster_twice" {
 						who, _, _ := strings.Cut(text, ".")
 						told = append(told, who)
 					}

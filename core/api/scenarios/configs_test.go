@@ -140,9 +140,10 @@ func TestChangeConfigRefuses(t *testing.T) {
 		ask(vm, `{"cores":1e30}`, apitest.Operator, 422, "invalid", `["body","cores"]`)
 		ask(vm, `{"cores":129,"memory_mb":9000000,"balloon_mb":9500000,"name":"-x","disks":{"scsi0":{"size_gb":8},"scsi9":{"size_gb":8},`+
 			`"ide2":{"size_gb":8}}}`, apitest.Operator, 422, "invalid", `["body","cores"]`, `["body","memory_mb"]`, `["body","balloon_mb"]`,
-			`["body","name"]`, `["body","disks","scsi0","size_gb"]`, "grow only", `["body","disks","scsi9"]`, `["body","disks","ide2","size_gb"]`)
+			`["body","name"]`, `["body","disks","scsi0","size_gb"]`, "can only grow", `["body","disks","scsi9"]`,
+			`["body","disks","ide2","size_gb"]`)
 		ask(vm, `{"disks":{"scsi0":{"size_gb":200000}}}`, apitest.Operator, 422, "invalid", "must be at most 131072")
-		ask(vm, `{"disks":{"scsi0":{"size_gb":100000}}}`, apitest.Operator, 422, "invalid", "has room for")
+		ask(vm, `{"disks":{"scsi0":{"size_gb":100000}}}`, apitest.Operator, 422, "invalid", "has free space for only")
 		ask(b.VM("template"), `{"disks":{"scsi0":{"size_gb":40}}}`, apitest.Operator, 409, "invalid_state", "template")
 		ask(app, `{"sockets":2}`, apitest.Operator, 422, "invalid", "extra_forbidden")
 		ask(app, `{"web_port":0,"web_path":"x","web_protocol":"ftp","name":""}`, apitest.Operator, 422, "invalid", `["body","web_port"]`,

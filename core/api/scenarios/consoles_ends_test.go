@@ -41,7 +41,7 @@ func TestConsoleEnds(t *testing.T) {
 		}, 4409, "no token for console"},
 		"shells are switched off": {nodeShell, func(_ *testing.T, f *consolesFixture, _ consoleSession) {
 			f.ask(f.owner, "PATCH", "hosts/1", `{"node_shell_enabled":false}`, 200)
-		}, 4409, "node shells are off"},
+		}, 4409, "node shells are disabled"},
 		"the guest stops": {wikiConsole, func(_ *testing.T, f *consolesFixture, _ consoleSession) {
 			f.cluster.Change(f.refs["wiki"].ID, func(g *hypervisor.Guest) { g.Status = hypervisor.GuestStopped })
 		}, websocket.StatusNormalClosure, ""},
@@ -51,7 +51,7 @@ func TestConsoleEnds(t *testing.T) {
 		"the plugin dies": {wikiConsole, func(_ *testing.T, f *consolesFixture, _ consoleSession) {
 			f.cluster.EndConsoles(plugin.ErrGone)
 		}, 4503, "plugin is not running"},
-		"the service stops": {wikiConsole, func(_ *testing.T, f *consolesFixture, _ consoleSession) {
+		"the service is stopping": {wikiConsole, func(_ *testing.T, f *consolesFixture, _ consoleSession) {
 			go f.Drain(context.Background())
 		}, 4503, "the service is stopping"},
 	} {
@@ -102,7 +102,7 @@ func TestIdleSettingOfConsoles(t *testing.T) {
 	f.ask(f.owner, "PATCH", "settings", `{"console.idle_s":60}`, 200)
 	c := f.connect(who, wikiConsole, "")
 	waittest.Until(t, "one of the two is closed", func() bool { return f.cluster.Consoles() == 1 })
-	c.ends(4504, "nothing went through for 300ms")
+	c.ends(4504, "no data was transferred for 300ms")
 	before.shows("$ ")
 	before.types("echo on\r")
 	before.shows("on\r\n")

@@ -66,7 +66,7 @@ func TestGraphicalConsole_RefusesClientsThatDoNotSpeakRFB(t *testing.T) {
 			if c.leaves {
 				_ = client.Close(websocket.StatusNormalClosure, "")
 			} else {
-				client.ends(4400, "the client broke the RFB protocol")
+				client.ends(4400, "the client violated the RFB protocol")
 			}
 			waittest.Until(t, "the end is in the trail", func() bool { return f.trail("vm.console_close") != "" })
 			if got := f.trail("vm.console_close"); !strings.HasPrefix(got, c.trail) {

@@ -171,5 +171,5 @@ func TestFirewallEditorRightAfter(t *testing.T) {
 			}
 		}
 	})
-	l.Ask(t, "DELETE", s.path+"/rules/2", "", apitest.Operator, 200, "", `"digest":null`, `"pos":null`, "changed by somebody else")
+	l.Ask(t, "DELETE", s.path+"/rules/2", "", apitest.Operator, 200, "", `"digest":null`, `"pos":null`, "Somebody else has changed")
 }

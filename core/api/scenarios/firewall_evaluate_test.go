@@ -73,7 +73,7 @@ func TestFirewallPacketTest(t *testing.T) {
 		testPacket("a node that is not there", apitest.Viewer, `{"from":{"app_id":1},"to":{"host_id":1,"node":"node9"},"protocol":"tcp"}`, 404,
 			"not_found"),
 		testPacket("no ends", apitest.Viewer, `{"from":{},"to":{"vm_id":1,"app_id":1,"address":"x"},"protocol":"tcp"}`, 422, "invalid",
-			`"from"`, `names none`, `names more than one`, `"address"`),
+			`"from"`, `must contain one of`, `must contain only one`, `"address"`),
 		testPacket("only outside", apitest.Viewer, `{"from":{"outside":true},"to":{"address":"192.0.2.9"},"protocol":"tcp"}`, 422, "invalid",
 			`"to"`),
 		testPacket("a node without host", apitest.Viewer, `{"from":{"node":"node1"},"to":{"app_id":1,"nic":"\u0007"},"protocol":"tcp"}`, 422,
@@ -142,7 +142,7 @@ type firewallDrafts struct{ states []sdk.State }
 
 func (d firewallDrafts) States(_ context.Context, id, _ int64) ([]sdk.State, error) {
 	if id != 7 {
-		return nil, problem.New(problem.CodeNotFound, "there is no such draft")
+		return nil, problem.New(problem.CodeNotFound, "draft not found")
 	}
 	return d.states, nil
 }

@@ -18,7 +18,7 @@ func TestFirewallRulesAreChangedAtEveryScope(t *testing.T) {
 		url, who := s.path+"/rules", callerAs(s.least)
 		l.firewall.SetRules(s.sdk, namedRule("first"), namedRule("second"), namedRule("third"))
 		l.Ask(t, "POST", url, `{"type":"in","action":"ACCEPT","comment":"new"}`, who, 200, "", `"pos":0`, `"enable":0`, `"digest":"`,
-			"switched off")
+			"disabled")
 		l.wantOrder(s.word+" without a place", s.path, "new- first second third")
 		l.Ask(t, "POST", url, `{"type":"in","action":"DROP","comment":"last","enable":1,"pos":4,"macro":"SSH",`+quotedDigest(l.digest(url))+"}",
 			who, 200, "", `"pos":4`, `"enable":1`, `"macro":"SSH"`, `"note":null`)
@@ -26,7 +26,7 @@ func TestFirewallRulesAreChangedAtEveryScope(t *testing.T) {
 		l.Ask(t, "PUT", url+"/4/move", `{"moveto":1,`+quotedDigest(l.digest(url))+"}", who, 200, "", `"pos":1`, `"comment":"last"`)
 		l.Ask(t, "PUT", url+"/1", `{"enable":0,"dport":"80","proto":"tcp","delete":"macro",`+quotedDigest(l.digest(url))+"}", who, 200, "",
 			`"pos":1`,
-			`"macro":null`, `"dport":"80"`, `"action":"DROP"`, "switched off")
+			`"macro":null`, `"dport":"80"`, `"action":"DROP"`, "disabled")
 		l.Ask(t, "PUT", url+"/1", `{"dport":null,"type":null,"enable":1}`, who, 200, "", `"dport":null`, `"proto":"tcp"`, `"enable":1`)
 		l.Ask(t, "DELETE", url+"/0?digest="+l.digest(url), "", who, 200, "", `"pos":0`, `"comment":"new"`)
 		l.wantOrder(s.word+" in the end", s.path, "last first second third")
@@ -115,7 +115,7 @@ func TestFirewallRuleRequestsThatAreWrong(t *testing.T) {
 		l.Ask(t, c.method, url+c.path, c.body, apitest.Operator, c.status, code, c.contains...)
 	}
 	l.Ask(t, "POST", "firewall/cluster/1/groups/web/rules", `{"type":"group","action":"web"}`, apitest.Admin, 422, "invalid",
-		"cannot stand in a group")
+		"cannot contain another group")
 	l.Ask(t, "POST", "firewall/nodes/1/node9/rules", `{"type":"in","action":"ACCEPT"}`, apitest.Admin, 404, "not_found")
 	l.Ask(t, "GET", "firewall/cluster/1/groups/none/rules", "", apitest.Viewer, 404, "not_found")
 	l.wantOrder("afterwards", l.VM("running")+"/firewall", "first second third")
@@ -154,7 +154,7 @@ func TestFirewallCreationThatIsDoneInPart(t *testing.T) {
 			place = 2
 		}
 		l.Ask(t, "POST", url+"/rules", body, apitest.Operator, c.status, c.code, `"failed":"`+c.failed+`"`, `"done":["create"`,
-			fmt.Sprintf(`"pos":%d`, place), `"digest":"`, `"enable":0`, "the rule was made and stands at place")
+			fmt.Sprintf(`"pos":%d`, place), `"digest":"`, `"enable":0`, "the rule was created at place")
 		l.wantOrder(c.method, url, c.order)
 		l.firewall.FailCall(c.method, nil)
 		l.Ask(t, "DELETE", fmt.Sprintf("%s/rules/%d", url, place), "", apitest.Operator, 200, "", `"comment":"new"`)

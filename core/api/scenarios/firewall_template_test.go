@@ -35,9 +35,9 @@ func TestFirewallTemplates(t *testing.T) {
 	l.Ask(t, "PUT", firewallTemplates+"/2", `{"version":1,"name":"mine",`+webRules+`}`, other, 404, "not_found")
 	l.Ask(t, "DELETE", firewallTemplates+"/2", "", other, 404, "not_found")
 	l.Ask(t, "DELETE", firewallTemplates+"/1", "", other, 404, "not_found")
-	l.Ask(t, "POST", firewallTemplates, `{"name":"x",`+webRules+`}`, other, 404, "not_found", "there is no such team")
+	l.Ask(t, "POST", firewallTemplates, `{"name":"x",`+webRules+`}`, other, 404, "not_found", "team not found")
 	l.Ask(t, "POST", firewallTemplates, `{"name":"x","team_id":3,"shared":true,`+webRules+`}`, other, 422, "invalid", `"shared"`)
-	l.Ask(t, "POST", firewallTemplates, `{"name":"x","team_id":77,`+webRules+`}`, apitest.Owner, 404, "not_found", "there is no such team")
+	l.Ask(t, "POST", firewallTemplates, `{"name":"x","team_id":77,`+webRules+`}`, apitest.Owner, 404, "not_found", "team not found")
 	l.Ask(t, "POST", firewallTemplates, `{"name":"x",`+webRules+`}`, apitest.Viewer, 403, "forbidden")
 	l.Ask(t, "POST", firewallTemplates, `{"name":"x",`+webRules+`}`, nil, 401, "unauthenticated")
 	// A change of what was read is one of what is there.
@@ -148,7 +148,7 @@ func TestFirewallDraftRequestsThatAreWrong(t *testing.T) {
 		{"a guest that is not there", with(`{"scope":{"kind":"vm","id":99},"action":"delete_rule","pos":0}`), 404, "not_found", ""},
 		{"a host that is not there", `{"host_id":99,"name":"x","changes":[` + on + `"action":"delete_rule","pos":0}]}`, 404, "not_found", ""},
 		{"a group that is not there", with(`{"scope":{"kind":"group","group":"none"},"action":"create_rule","rule":{"type":"in","action":` +
-			`"DROP"}}`), 422, "invalid", "there is no such group"},
+			`"DROP"}}`), 422, "invalid", "group not found"},
 	} {
 		l.Ask(t, "POST", drafts, test.body, apitest.Admin, test.status, test.code, test.says)
 	}

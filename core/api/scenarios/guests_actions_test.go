@@ -49,7 +49,7 @@ func TestActionsOnGuests(t *testing.T) {
 		actOnGuests("an empty target", "", `{"action":"stop","targets":[{}]}`, apitest.Operator, 422, "invalid", "either a vm or an app"),
 		actOnGuests("two in one", "", `{"action":"stop","targets":[{"vm":1,"app":1}]}`, apitest.Operator, 422, "invalid"),
 		actOnGuests("one twice", "", `{"action":"stop","targets":[{"vm":1},{"app":1},{"vm":1}]}`, apitest.Operator, 422, "invalid",
-			`"loc":["body","targets",2]`, "comes twice"),
+			`"loc":["body","targets",2]`, "listed twice"),
 		actOnGuests("no such action", "", `{"action":"explode","targets":[{"vm":1}]}`, apitest.Operator, 422, "invalid"),
 		actOnGuests("too many", "", `{"action":"stop","targets":[`+strings.Join(many, ",")+`]}`, apitest.Operator, 422, "invalid"),
 		actOnGuests("the plan", "?plan=true", `{"action":"stop","targets":[{"vm":1},{"vm":2},{"app":1}]}`, apitest.Operator, 200, "",
@@ -67,9 +67,9 @@ func TestActionsOnGuests(t *testing.T) {
 	r.Run(t, actOnGuests("all", "", all, apitest.Operator, 202, "",
 		`"kind":"vm.stop"`, `"kind":"app.stop"`,
 		`{"target":{"vm":2,"app":null},"error":"invalid_state"`, `{"target":{"vm":null,"app":2},"error":"guest_busy"`,
-		`{"target":{"vm":null,"app":3},"error":"invalid_state","detail":"the container of lost is not there"`,
+		`{"target":{"vm":null,"app":3},"error":"invalid_state","detail":"the container of lost does not exist"`,
 		`{"target":{"vm":5,"app":null},"error":"capability_missing"`,
-		`{"target":{"vm":99,"app":null},"error":"not_found","detail":"there is no such vm"`,
+		`{"target":{"vm":99,"app":null},"error":"not_found","detail":"vm not found"`,
 		`{"target":{"vm":3,"app":null},"error":"not_found"`))
 	got := r.Value("SELECT string_agg(action || ' ' || coalesce(target_id, '') || ' ' || result || ' ' || (job_id IS NOT NULL), ', ' " +
 		"ORDER BY action, target_id) FROM audit WHERE result = 'ok' OR target_id IN ('2', '99') AND action LIKE '%.stop'")
@@ -79,7 +79,7 @@ func TestActionsOnGuests(t *testing.T) {
 		t.Errorf("the trail: %s, want %s", got, want)
 	}
 	r.Run(t, actOnGuests("again", "", `{"action":"stop","targets":[{"vm":1}]}`, apitest.Operator, 202, "", `"jobs":[]`,
-		"is not finished yet"))
+		"has not finished yet"))
 }
 
 // What others own is answered like what is not there, and a role that is too low is named.
@@ -89,8 +89,8 @@ func TestActionsOnGuestsOfOthers(t *testing.T) {
 	const both = `{"action":"stop","targets":[{"vm":1},{"vm":5},{"app":3}]}`
 	r.Run(t,
 		actOnGuests("of another team", "", both, apitest.In(2, identity.Operator), 202, "", `"jobs":[]`,
-			`{"target":{"vm":1,"app":null},"error":"not_found","detail":"there is no such vm"`, `"error":"capability_missing"`,
-			`{"target":{"vm":null,"app":3},"error":"not_found","detail":"there is no such app"`),
+			`{"target":{"vm":1,"app":null},"error":"not_found","detail":"vm not found"`, `"error":"capability_missing"`,
+			`{"target":{"vm":null,"app":3},"error":"not_found","detail":"app not found"`),
 		actOnGuests("a viewer of the other team", "", both, apitest.In(2, identity.Viewer), 403, "forbidden"),
 	)
 }

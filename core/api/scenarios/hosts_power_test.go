@@ -86,15 +86,15 @@ func TestHostNodePowerIsConfirmed(t *testing.T) {
 	b.power("..%2Fnode2", "", `{"command":"reboot","confirm":"../node2"}`, apitest.Owner, 404, "not_found")
 	running := dbtest.Value[string](t, b.DB, "SELECT min(name) FROM guests WHERE node = 'node2' AND status = 'running'")
 	b.power("node2", "", `{"command":"reboot"}`, apitest.Owner, 409, "confirm_required", `"confirm_phrase":"node2"`,
-		`The node node2 is rebooted.`, `"kind":"uptime"`, running+` is shut down.`, `set to start at boot`, `Of 2 nodes 1 remains online`)
+		`The node node2 is rebooted.`, `"kind":"uptime"`, running+` is shut down.`, `set to start at boot`, `Of 2 nodes, 1 remains online`)
 	b.power("node2", "", `{"command":"shutdown","confirm":"node1"}`, apitest.Owner, 409, "confirm_required",
-		`The node node2 is switched off.`, `cannot switch the node on again`)
+		`The node node2 is shut down.`, `cannot switch the node on again`)
 	b.power("node2", "?plan=true", `{"command":"reboot"}`, apitest.Owner, 200, "", `"is_self":false`, `"blockers":[]`)
 	b.Ask(t, "PUT", "hosts/self", `{"host_id":1}`, apitest.Owner, 200, "")
 	b.power("node1", "", `{"command":"reboot"}`, apitest.Owner, 409, "self_target", `"is_self":true`, `This service runs on the node node1`)
 	b.cluster.SetFault("nodestatus", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no route")})
 	b.power("node2", "", `{"command":"reboot","confirm":"node2"}`, apitest.Owner, 502, "hypervisor_error", `"reason":"unreachable"`)
-	b.power("node2", "?plan=true", `{"command":"reboot"}`, apitest.Owner, 200, "", `The hypervisor cannot be asked: no route`)
+	b.power("node2", "?plan=true", `{"command":"reboot"}`, apitest.Owner, 200, "", `The hypervisor did not answer: no route`)
 	if n := b.cluster.Calls("powernode"); n != 0 {
 		t.Errorf("the hypervisor was told %d times", n)
 	}
@@ -112,7 +112,7 @@ func TestHostNodePower(t *testing.T) {
 	back := func(b *hostsFixture, job int64) {
 		waittest.Until(b.t, "it is seen to be away", func() bool {
 			return dbtest.Value[bool](b.t, b.DB, `SELECT EXISTS (SELECT FROM job_events WHERE job_id = $1
-				AND text LIKE '%does not answer any more%')`, job)
+				AND text LIKE '%no longer answers%')`, job)
 		})
 		b.cluster.PowerOn("node2")
 	}
@@ -126,13 +126,13 @@ func TestHostNodePower(t *testing.T) {
 		limits          []func(*power.Store)
 	}{
 		"a reboot": {"reboot", "succeeded", func(b *hostsFixture) { b.cluster.SetPower("node2", memdriver.Power{Lost: true}) }, back,
-			[]string{"has been up for 1h0m0s; telling it to reboot", "does not answer any more (node node2 is offline)",
+			[]string{"has been up for 1h0m0s; sending the command reboot", "no longer answers (node node2 is offline)",
 				"the node is back: it did not answer for"}, 1, nil},
-		"switched off": {"shutdown", "succeeded", nil, nil, []string{"while other members of its cluster do: it is off"}, 1, nil},
+		"switched off": {"shutdown", "succeeded", nil, nil, []string{"while other members of its cluster have: it is off"}, 1, nil},
 		"it never goes down": {"reboot", "failed", func(b *hostsFixture) { b.cluster.SetPower("node2", memdriver.Power{Stays: true}) }, nil,
-			[]string{"has taken the command, and did not go down within 2s", "up for 1h0m0s"}, 1, []func(*power.Store){downSoon}},
+			[]string{"accepted the command but did not go down within 2s", "up for 1h0m0s"}, 1, []func(*power.Store){downSoon}},
 		"it never comes back": {"reboot", "failed", func(b *hostsFixture) { b.cluster.SetPower("node2", memdriver.Power{Lost: true}) }, nil,
-			[]string{"is not back after 2s", "see to it at its console"}, 1,
+			[]string{"is not back after 2s", "check it at its console"}, 1,
 			[]func(*power.Store){func(s *power.Store) { s.Up = 2 * time.Second }}},
 		"an answer that is lost": {"reboot", "succeeded",
 			func(b *hostsFixture) {
@@ -152,14 +152,14 @@ func TestHostNodePower(t *testing.T) {
 		"it is switched on again": {"shutdown", "succeeded", nil, func(b *hostsFixture, _ int64) {
 			waittest.Until(b.t, "it is told", func() bool { return len(b.cluster.Powered("node2")) > 0 })
 			b.cluster.PowerOn("node2")
-		}, []string{"has switched it on again"}, 1, []func(*power.Store){func(s *power.Store) { s.Off = time.Hour }}},
+		}, []string{"was switched on again"}, 1, []func(*power.Store){func(s *power.Store) { s.Off = time.Hour }}},
 		"it is canceled while it is watched": {"reboot", "canceled",
 			func(b *hostsFixture) { b.cluster.SetPower("node2", memdriver.Power{Lost: true}) }, func(b *hostsFixture, job int64) {
 				waittest.Until(b.t, "it is told", func() bool { return len(b.cluster.Powered("node2")) > 0 })
 				seen := reads(b)()
 				waittest.Until(b.t, "it is watched", func() bool { return reads(b)() > seen+2 })
 				b.Ask(b.t, "POST", fmt.Sprintf("jobs/%d/cancel", job), "", apitest.Owner, 202, "")
-			}, []string{"told to reboot, and that cannot be taken back"}, 1, nil},
+			}, []string{"the command reboot was sent to the node and cannot be taken back"}, 1, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -188,7 +188,7 @@ func TestHostNodePower(t *testing.T) {
 func TestHostNodePowerIsWatchedByOthers(t *testing.T) {
 	t.Parallel()
 	b := newPoweredHosts(t)
-	if text := b.powered("node1", "shutdown", "succeeded", nil); !strings.Contains(text, "no other member of its cluster tells") {
+	if text := b.powered("node1", "shutdown", "succeeded", nil); !strings.Contains(text, "no other member of its cluster reports") {
 		t.Error(text)
 	}
 	b.cluster.PowerOn("node1")
@@ -198,7 +198,7 @@ func TestHostNodePowerIsWatchedByOthers(t *testing.T) {
 			b.cluster.Fingerprint(), token.ID, string(token.Secret))},
 		apitest.Scenario{Name: "is polled", Method: "POST", URL: "/api/v1/hosts/2/sync", As: apitest.Owner, Status: 200})
 	b.Exec("UPDATE hosts SET cluster_id = 1 WHERE id = 2") // hypervisors in memory do not tell that they are of one cluster
-	if text := b.powered("node1", "shutdown", "succeeded", nil); !strings.Contains(text, "while other members of its cluster do") {
+	if text := b.powered("node1", "shutdown", "succeeded", nil); !strings.Contains(text, "while other members of its cluster have") {
 		t.Error(text)
 	}
 }

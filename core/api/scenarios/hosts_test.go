@@ -318,7 +318,7 @@ func TestSelfAndRemoveHost(t *testing.T) {
 	b.Exec(`INSERT INTO schedules (name, cron, timezone, job_kind, params, enabled)
 		VALUES ('Weekly', '0 1 * * 0', 'UTC', 'backup.run', '{"select":{"host_id":1}}', true)`)
 	planned := remove("the plan", "", 200, "", `"blockers":[{"error":"conflict"`, `{"error":"host_has_apps"`, `"confirm_phrase":"lab"`,
-		`"kind":"credential"`, `"kind":"app","text":"The app `, `5 guests are no longer seen`, `"The schedule Nightly finds nothing`,
+		`"kind":"credential"`, `"kind":"app","text":"The app `, `5 guests are no longer shown`, `"The schedule Nightly has no targets`,
 		`The schedule Weekly selects guests of the host`, `The service itself runs on this host`)
 	planned.URL += "?plan=true"
 	foreseen := remove("the plan of what forgets apps", `{"forget_apps":true}`, 200, "", `"blockers":[{"error":"conflict"`)

@@ -141,7 +141,7 @@ func TestUpdateByShape(t *testing.T) {
 	if err := os.Remove(s.File); err != nil {
 		t.Fatal(err)
 	}
-	s.Run(t, getUpdate("no configuration", updatePaths[0], `"can_self_apply":false,"hint":"name source and channel in `+s.File),
+	s.Run(t, getUpdate("no configuration", updatePaths[0], `"can_self_apply":false,"hint":"set source and channel in `+s.File),
 		refusedUpdate("no configuration", updatePaths[0], "", `"reason":"not_configured"`, s.File))
 }
 

@@ -71,10 +71,10 @@ func TestPreflightOfMigrations(t *testing.T) {
 	b.Ask(t, "POST", check, `{"target_host_id":9}`, apitest.Admin, 404, "not_found")
 	b.Ask(t, "POST", check, `{"node":"node2"}`, apitest.Admin, 422, "invalid", `["body","target_host_id"]`)
 	b.Ask(t, "POST", check, `{"target_host_id":1,"node":"node9"}`, apitest.Admin, 422, "invalid", `["body","node"]`)
-	b.Ask(t, "POST", check, `{"target_host_id":1}`, apitest.Admin, 422, "invalid", "say to which node: node2, node3")
+	b.Ask(t, "POST", check, `{"target_host_id":1}`, apitest.Admin, 422, "invalid", "choose one of these nodes: node2, node3")
 	b.Ask(t, "POST", check, to, apitest.Admin, 200, "", `"strategy":"cluster"`, `"possible":true`, `"target_node":"node2"`, `"blockers":[]`,
 		`"bytes":34359738368`, `"downtime_s":0`)
-	b.Ask(t, "POST", "apps/1/migrate/preflight", to, apitest.Admin, 200, "", `"live":false`, `"downtime_s":357`, "100 MiB a second")
+	b.Ask(t, "POST", "apps/1/migrate/preflight", to, apitest.Admin, 200, "", `"live":false`, `"downtime_s":357`, "100 MiB/s")
 	b.Ask(t, "POST", check, `{"target_host_id":1,"node":"node2","storage":"none"}`, apitest.Admin, 200, "", `"code":"storage_missing"`,
 		`"possible":false`)
 	b.cluster.AddStorage(memdriver.StorageSpec{Name: "small", VMs: true, FreeGB: 1})
@@ -145,7 +145,7 @@ func TestPlanOfAMigrationWithoutAHypervisor(t *testing.T) {
 	b := newMigrations(t)
 	vm, to := b.migrate("stopped")+"?plan=true", `{"target_host_id":1,"node":"node2"}`
 	b.cluster.SetFault("checkmigration", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "it is away")})
-	b.Ask(t, "POST", vm, to, apitest.Admin, 200, "", `"warnings":["The hypervisor cannot be asked: `, `"blockers":[]`)
+	b.Ask(t, "POST", vm, to, apitest.Admin, 200, "", `"warnings":["The hypervisor did not answer: `, `"blockers":[]`)
 	b.Exec("DELETE FROM host_credentials WHERE capability = 'lifecycle'")
 	b.Ask(t, "POST", vm, to, apitest.Admin, 200, "", `"blockers":[{"error":"capability_missing"`)
 	if n := b.Value("SELECT count(*) FROM audit WHERE action = 'vm.migrate' AND result = 'ok'"); n != "0" {
@@ -166,12 +166,12 @@ func TestMigrateToAnotherCluster(t *testing.T) {
 	archive.Put(b.cluster, b.refs["files"], time.Now())
 	b.Ask(t, "POST", check, to, apitest.Admin, 200, "", `"possible":true`, `"source_storage":"archive"`, `"target_storage":"vault"`,
 		`"target_node":"onode1"`, `"code":"source_stays"`, `"live":false`)
-	b.Ask(t, "POST", "apps/1/migrate", to, apitest.Admin, 409, "confirm_required", "The guest that is there now stays")
+	b.Ask(t, "POST", "apps/1/migrate", to, apitest.Admin, 409, "confirm_required", "The original guest is kept")
 	b.Exec(`INSERT INTO schedules (name, cron, job_kind, params, next_run_at)
 		VALUES ('nightly', '0 2 * * *', 'app.stop', '{"app_id":1}', now())`)
-	b.Ask(t, "POST", "apps/1/migrate?plan=true", to, apitest.Admin, 200, "", "The schedule nightly goes with it")
+	b.Ask(t, "POST", "apps/1/migrate?plan=true", to, apitest.Admin, 200, "", "The schedule nightly moves to the new guest")
 	b.Exec("UPDATE hosts SET team_id = 2")
-	b.Ask(t, "POST", "apps/1/migrate?plan=true", to, apitest.In(2, identity.Owner), 200, "", "1 schedule goes with it")
+	b.Ask(t, "POST", "apps/1/migrate?plan=true", to, apitest.In(2, identity.Owner), 200, "", "1 schedule moves to the new guest")
 	b.Exec("UPDATE hosts SET team_id = 1")
 	for id, name := range []string{"", "lab", "elsewhere"} {
 		b.Exec("UPDATE clusters SET quorate = id <> (SELECT cluster_id FROM hosts WHERE id = $1)", id)

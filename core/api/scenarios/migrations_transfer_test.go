@@ -30,7 +30,7 @@ func TestMigrateByTransfer(t *testing.T) {
 	}
 	b.Ask(t, "POST", check, to, apitest.Admin, 200, "", `"possible":true`, `"strategy":"transfer"`, `"source_storage":"dumps"`,
 		`"target_storage":"dumps"`, `"code":"shared_storage"`)
-	b.Ask(t, "POST", "apps/1/migrate?plan=true", to, apitest.Admin, 200, "", "by way of this service to the storage dumps there")
+	b.Ask(t, "POST", "apps/1/migrate?plan=true", to, apitest.Admin, 200, "", "to the storage dumps of the other host")
 	b.Ask(t, "POST", "apps/1/migrate", `{"target_host_id":2,"confirm":"files"}`, apitest.Admin, 202, "", `"strategy":"transfer"`)
 	if err := b.Queue.Start(t.Context()); err != nil {
 		t.Fatal(err)

@@ -93,7 +93,7 @@ func TestSilentNodesFailNoListOfBridges(t *testing.T) {
 	dbtest.Exec(t, f.DB, `INSERT INTO nodes (cluster_id, host_id, name, status, seen_at)
 		SELECT 1, 1, 'silent' || i, 'online', now() FROM generate_series(1, 98) i`)
 	f.networks.Each, f.networks.All = time.Hour, 100*time.Millisecond
-	got = f.Ask(t, "GET", "network/bridges", "", apitest.Viewer, 200, "", `"nodes":[]`, "it was not asked in time")
+	got = f.Ask(t, "GET", "network/bridges", "", apitest.Viewer, 200, "", `"nodes":[]`, "was not queried in time")
 	if n := strings.Count(string(got.Body), `"error":"timeout"`); n != 100 {
 		t.Errorf("%d errors of a hundred nodes", n)
 	}
@@ -161,23 +161,27 @@ func TestStageBridges(t *testing.T) {
 		`"action":"create"`, `"staged":"`)
 	f.create("br2", `{}`, 409, "conflict")
 	for config, want := range map[string]string{
-		`{"cidr":"10.2.0.1"}`: "address with its prefix", `{"cidr":"fd00::2/64"}`: "address with its prefix",
-		`{"cidr":"10.9.0.0/24"}`: "no machine", `{"cidr":"10.9.0.255/24"}`: "no machine", `{"cidr":"127.0.0.1/8"}`: "no machine",
-		`{"cidr":"10.0.0.10/24"}`: "br0 has this address", `{"cidr":7}`: "it is a text",
-		`{"gateway":"10.0.0.1"}`: "without cidr", `{"cidr":"10.9.0.1/24","gateway":"10.8.0.1"}`: "not in the network",
-		`{"cidr":"10.9.0.1/24","gateway":"10.9.0.1"}`: "own address", `{"cidr":"10.9.0.1/24","gateway":"10.9.0.2"}`: "one of a family",
-		`{"cidr6":"fd00::9/64","gateway6":"fd00::1"}`: "one of a family", `{"mtu":1279}`: "1280", `{"mtu":65521}`: "65520",
-		`{"mtu":1e99}`: "whole number", `{"ports":["eno9"]}`: "no interface", `{"ports":["eno1"]}`: "port of br0",
-		`{"ports":"eno3"}`: "port of br2", `{"ports":["br1"]}`: "cannot be below", `{"ports":["../x"]}`: "no interface",
-		`{"ports":7}`:        "list of names",
-		`{"vlans":"2-4094"}`: "vlan_aware", `{"vlan_aware":true,"vlans":"1-9999"}`: "tags of 2", `{"autostart":"yes"}`: "true or false",
-		`{"comment":"a\u0007b"}`: "none that controls", `{"bond_mode":"802.3ad"}`: "no such setting", `{"nope":1}`: "no such setting",
+		`{"cidr":"10.2.0.1"}`: "with a prefix length", `{"cidr":"fd00::2/64"}`: "with a prefix length",
+		`{"cidr":"10.9.0.0/24"}`: "cannot be assigned", `{"cidr":"10.9.0.255/24"}`: "cannot be assigned",
+		`{"cidr":"127.0.0.1/8"}`:  "cannot be assigned",
+		`{"cidr":"10.0.0.10/24"}`: "br0 already has this address", `{"cidr":7}`: "must be a string",
+		`{"gateway":"10.0.0.1"}`: "without cidr", `{"cidr":"10.9.0.1/24","gateway":"10.8.0.1"}`: "must be in the network",
+		`{"cidr":"10.9.0.1/24","gateway":"10.9.0.1"}`: "own address",
+		`{"cidr":"10.9.0.1/24","gateway":"10.9.0.2"}`: "one per address family",
+		`{"cidr6":"fd00::9/64","gateway6":"fd00::1"}`: "one per address family", `{"mtu":1279}`: "1280", `{"mtu":65521}`: "65520",
+		`{"mtu":1e99}`: "whole number", `{"ports":["eno9"]}`: "does not have the interface", `{"ports":["eno1"]}`: "port of br0",
+		`{"ports":"eno3"}`: "port of br2", `{"ports":["br1"]}`: "cannot be a port of", `{"ports":["../x"]}`: "does not have the interface",
+		`{"ports":7}`:        "list of interface names",
+		`{"vlans":"2-4094"}`: "vlan_aware", `{"vlan_aware":true,"vlans":"1-9999"}`: "tags from 2", `{"autostart":"yes"}`: "true or false",
+		`{"comment":"a\u0007b"}`: "without control characters", `{"bond_mode":"802.3ad"}`: "does not have this setting",
+		`{"nope":1}`: "does not have this setting",
 	} {
 		f.create("br9", config, 422, "invalid", want)
 	}
 	for config, want := range map[string]string{
-		`{}`: "needs interfaces", `{"ports":["br1"]}`: "cannot be below", `{"ports":["eno1"],"bond_mode":"fast"}`: "one of balance-rr",
-		`{"ports":["eno1"],"bond_primary":"eno2"}`: "one of the ports", `{"ports":["eno1"],"bond_hash":"layer2"}`: "in the modes",
+		`{}`: "needs at least one port", `{"ports":["br1"]}`: "cannot be a port of",
+		`{"ports":["eno1"],"bond_mode":"fast"}`:    "one of balance-rr",
+		`{"ports":["eno1"],"bond_primary":"eno2"}`: "one of the ports", `{"ports":["eno1"],"bond_hash":"layer2"}`: "requires the mode",
 	} {
 		f.create("bond9", config, 422, "invalid", want)
 	}
@@ -211,7 +215,7 @@ func TestStageBridges(t *testing.T) {
 	f.Ask(t, "GET", "network/bridges", "", apitest.Viewer, 200, "", `"action":"edit"`, `"interface":"eno1.20"`)
 	// A guest of which nothing was read yet may be on any bridge in force.
 	dbtest.Exec(t, f.DB, "UPDATE guest_details SET as_of = NULL; DELETE FROM guest_nics")
-	f.Ask(t, "DELETE", "network/bridges/1/node1/br1", "", apitest.Admin, 409, "bridge_in_use", "of 1 guests of the node it is not known yet",
+	f.Ask(t, "DELETE", "network/bridges/1/node1/br1", "", apitest.Admin, 409, "bridge_in_use", "for 1 guests of the node, the bridges",
 		`"guests":[]`, `"unknown":1`)
 	f.create("br6", `{}`, 201, "")
 	f.Ask(t, "DELETE", "network/bridges/1/node1/br6", "", apitest.Admin, 200, "")
@@ -239,13 +243,13 @@ func TestStageOfDynamicAddresses(t *testing.T) {
 	const br0 = "network/bridges/1/node1/br0"
 	f.Ask(t, "GET", "network/bridges", "", apitest.Viewer, 200, "", `"dynamic":true,"dynamic6":true`)
 	f.Ask(t, "PUT", br0, `{"config":{"mtu":1400}}`, apitest.Admin, 422, "invalid", `"cidr"`, `"cidr6"`,
-		"gets this address from the network now")
+		"currently gets this address from the network")
 	f.Ask(t, "PUT", br0, `{"config":{"mtu":1400,"cidr":"10.0.0.9/24"}}`, apitest.Admin, 422, "invalid", `"cidr6"`)
 	f.Ask(t, "PUT", br0, `{"config":{"mtu":1400,"cidr":"10.0.0.9/24","cidr6":null}}`, apitest.Admin, 200, "", "10.0.0.9/24")
-	f.create("br1", `{"ports":["eno1"]}`, 422, "invalid", "has an address of its own")
+	f.create("br1", `{"ports":["eno1"]}`, 422, "invalid", "has an address, so it cannot be")
 	f.create("br1", `{"ports":["enp4s0"]}`, 201, "", "eno2") // as the configuration calls it
 	f.Ask(t, "POST", "network/bridges", `{"host_id":1,"node":"node1","iface":"v5","type":"vlan","config":{"device":"sw0","vlan":5}}`,
-		apitest.Admin, 422, "invalid", "a VLAN is on a NIC, a bridge, a bond")
+		apitest.Admin, 422, "invalid", "a VLAN must be on a NIC, a bridge, a bond")
 }
 
 // TestStageBridgesAnswersLost are changes of which the answer was lost: the network tells whether they were staged, and nothing is sent
@@ -274,14 +278,15 @@ func TestNetworkWithoutToken(t *testing.T) {
 func TestApplyNetwork(t *testing.T) {
 	t.Parallel()
 	f := newNetwork(t, endpoint.Lifecycle)
-	f.Ask(t, "POST", applyPath, `{"confirm":"node1"}`, apitest.Admin, 409, "invalid_state", "nothing is staged")
+	f.Ask(t, "POST", applyPath, `{"confirm":"node1"}`, apitest.Admin, 409, "invalid_state", "has no staged changes")
 	f.create("br2", `{"cidr":"10.2.0.1/24"}`, 201, "")
-	f.Ask(t, "POST", applyPath, "", apitest.Admin, 409, "confirm_required", `"confirm_phrase":"node1"`, "is not touched", "br2")
+	f.Ask(t, "POST", applyPath, "", apitest.Admin, 409, "confirm_required", `"confirm_phrase":"node1"`, "does not affect the path", "br2")
 	f.Ask(t, "POST", applyPath, `{"confirm":"node2"}`, apitest.Admin, 409, "confirm_required")
-	f.Ask(t, "POST", applyPath+"?plan=true", "", apitest.Admin, 200, "", `"is_self":false`, "The interface br2 is added.", "is not touched")
+	f.Ask(t, "POST", applyPath+"?plan=true", "", apitest.Admin, 200, "", `"is_self":false`, "The interface br2 is added.",
+		"does not affect the path")
 	f.Ask(t, "POST", applyPath, `{"confirm":"node1"}`, apitest.Operator, 403, "forbidden")
 	f.ended(f.Ask(t, "POST", applyPath, `{"confirm":"node1"}`, apitest.Admin, 202, ""), "succeeded",
-		"all that was staged is in force", "br2: bridge")
+		"all staged changes are active", "br2: bridge")
 
 	f.attach("web", "br1")
 	f.Ask(t, "DELETE", "network/bridges/1/node1/br1?confirm=br1", "", apitest.Admin, 200, "")
@@ -291,7 +296,7 @@ func TestApplyNetwork(t *testing.T) {
 	// What is below a bridge carries its guests too.
 	const below = "network/bridges/1/node1/eno2"
 	f.Ask(t, "PUT", below, `{"config":{"mtu":9000}}`, apitest.Admin, 409, "bridge_in_use", `"name":"web"`, `"confirm_phrase":"eno2"`,
-		"on the bridge br1, which stands on eno2")
+		"on the bridge br1, which depends on eno2")
 	f.Ask(t, "PUT", "network/bridges/1/node1/eno3", `{"config":{"mtu":9000}}`, apitest.Admin, 200, "")
 	f.Ask(t, "PUT", below+"?confirm=eno2", `{"config":{"mtu":9000}}`, apitest.Admin, 200, "")
 	f.Ask(t, "POST", applyPath+"?plan=true", "", apitest.Admin, 200, "", "web is on the bridge br1, of which eno2 below is changed.",
@@ -309,12 +314,12 @@ func TestApplyNetwork(t *testing.T) {
 
 	f.cluster.Stage("node1", hypervisor.Interface{Name: "br0", Type: hypervisor.InterfaceBridge, Autostart: true, CIDR: "10.0.0.10/24",
 		Gateway: "10.0.0.1"})
-	f.Ask(t, "POST", applyPath, "", apitest.Admin, 409, "self_target", `"confirm_phrase":"node1"`, "br0 is changed", "may be cut",
+	f.Ask(t, "POST", applyPath, "", apitest.Admin, 409, "self_target", `"confirm_phrase":"node1"`, "br0 is changed", "may cut it",
 		"was not staged through this service")
 	f.cluster.CutByApply("node1", true)
 	f.networks.Answers = time.Second
 	started := f.Ask(t, "POST", applyPath, `{"confirm":"node1"}`, apitest.Admin, 202, "", `"is_self":true`)
-	f.ended(started, "failed", "the node does not answer", "restore the network of node1")
+	f.ended(started, "failed", "the node has not answered", "restore the network of node1")
 }
 
 var (
@@ -329,14 +334,14 @@ func TestApplyNetworkAnswersLost(t *testing.T) {
 	f := newNetwork(t, endpoint.Lifecycle)
 	f.create("br2", `{}`, 201, "")
 	f.cluster.SetFault("applynetwork", memdriver.Fault{Err: lostApply})
-	f.ended(f.Ask(t, "POST", applyPath, `{"confirm":"node1"}`, apitest.Admin, 202, ""), "unknown", "all is still staged")
+	f.ended(f.Ask(t, "POST", applyPath, `{"confirm":"node1"}`, apitest.Admin, 202, ""), "unknown", "all changes are still staged")
 	f.cluster.SetFault("applynetwork", memdriver.Fault{Err: lostApply, Late: true})
-	f.ended(f.Ask(t, "POST", applyPath, `{"confirm":"node1"}`, apitest.Admin, 202, ""), "succeeded", "found the task", "in force")
+	f.ended(f.Ask(t, "POST", applyPath, `{"confirm":"node1"}`, apitest.Admin, 202, ""), "succeeded", "found the task", "are active")
 	f.create("br3", `{}`, 201, "")
 	// The task of the apply before is not taken for that of one which did not arrive.
 	f.cluster.SetFault("applynetwork", memdriver.Fault{Err: lostApply})
 	f.ended(f.Ask(t, "POST", applyPath, `{"confirm":"node1"}`, apitest.Admin, 202, ""), "unknown",
-		"no task of it is known; all is still staged")
+		"no matching task is known; all changes are still staged")
 	f.cluster.SetFault("applynetwork", memdriver.Fault{Err: refusedApply})
 	f.ended(f.Ask(t, "POST", applyPath, `{"confirm":"node1"}`, apitest.Admin, 202, ""), "failed")
 	if !strings.Contains(f.cluster.Staged("node1"), "br3") {
@@ -350,7 +355,7 @@ func TestApplyNetworkThatLasts(t *testing.T) {
 	f := newNetwork(t, endpoint.Lifecycle)
 	f.create("br2", `{}`, 201, "")
 	f.cluster.SetFault("waittask", memdriver.Fault{Err: plugin.Errorf(plugin.Timeout, "it lasts"), Late: true})
-	f.ended(f.Ask(t, "POST", "network/1/node1/apply", `{"confirm":"node1"}`, apitest.Admin, 202, ""), "succeeded", "in force")
+	f.ended(f.Ask(t, "POST", "network/1/node1/apply", `{"confirm":"node1"}`, apitest.Admin, 202, ""), "succeeded", "are active")
 	const line = "applying the network of node1"
 	if n := dbtest.Value[int](t, f.DB, "SELECT count(*) FROM job_events WHERE text LIKE '%' || $1 || '%'", line); n != 1 {
 		t.Errorf("the line %q of its log is there %d times", line, n)

@@ -60,11 +60,12 @@ func TestUndoOfApplyIsTold(t *testing.T) {
 		f.Ask(t, "POST", applyPath, `{"confirm":"node1","undo_after_s":`+seconds+`}`, apitest.Admin, 422, "invalid", "undo_after_s")
 	}
 	f.Ask(t, "POST", applyPath, `{"confirm":"node1","undo_after_s":60}`, apitest.Admin, 409, "consent_required")
-	f.Ask(t, "POST", applyPath+"?plan=true", "", apitest.Admin, 200, "", "Nothing puts the present network back when the node is cut off: ")
+	f.Ask(t, "POST", applyPath+"?plan=true", "", apitest.Admin, 200, "", "Nothing restores the current network if the node is cut off: ")
 	f.logIn()
-	f.Ask(t, "POST", applyPath+"?plan=true", "", apitest.Admin, 200, "", "puts its present network back by itself 2m0s after it was asked")
-	f.Ask(t, "POST", applyPath+"?plan=true", `{"undo_after_s":90}`, apitest.Admin, 200, "", "by itself 1m30s after it was asked")
-	f.Ask(t, "POST", applyPath+"?plan=true", `{"undo_after_s":0}`, apitest.Admin, 200, "", "when the node is cut off: the request says so.")
+	f.Ask(t, "POST", applyPath+"?plan=true", "", apitest.Admin, 200, "", "restores its current network after 2m0s")
+	f.Ask(t, "POST", applyPath+"?plan=true", `{"undo_after_s":90}`, apitest.Admin, 200, "", "network after 1m30s")
+	f.Ask(t, "POST", applyPath+"?plan=true", `{"undo_after_s":0}`, apitest.Admin, 200, "",
+		"if the node is cut off: the request disables it.")
 }
 
 // A machine waits while its network is applied, and is called off when the node answers, or nothing was applied.
@@ -74,7 +75,7 @@ func TestUndoOfApplyIsCalledOff(t *testing.T) {
 	machine := f.logIn()
 	f.create("br2", `{}`, 201, "")
 	f.ended(f.Ask(t, "POST", applyPath, `{"confirm":"node1"}`, apitest.Admin, 202, ""), "succeeded",
-		"puts its present network back by itself at ", "the machine was called off")
+		"restores its current network at ", "the rollback timer was stopped")
 	leavesNothing(t, machine)
 	f.create("br3", `{}`, 201, "")
 	f.cluster.SetFault("applynetwork", memdriver.Fault{Err: refusedApply})
@@ -87,7 +88,7 @@ func TestUndoOfApplyIsCalledOff(t *testing.T) {
 	f.create("br4", `{}`, 201, "")
 	machine.PowerOff()
 	f.ended(f.Ask(t, "POST", applyPath, `{"confirm":"node1"}`, apitest.Admin, 202, ""), "failed",
-		"could not be asked to put its network back", "Nothing was applied")
+		"could not start the rollback timer on the machine", "Nothing was applied")
 	if !strings.Contains(f.cluster.Staged("node1"), "br4") {
 		t.Error("it was applied")
 	}
@@ -106,7 +107,7 @@ func TestUndoOfApply(t *testing.T) {
 		return strings.Contains(machine.Run("ls /var/lib/hostler/runs/network-*/files || true"), "back")
 	})
 	f.cluster.PutBack("node1")
-	f.ended(started, "failed", "the node does not answer", "back: the network of node1", "has put its old network back by itself")
+	f.ended(started, "failed", "the node has not answered", "back: the network of node1", "has restored its old network")
 	leavesNothing(t, machine)
 
 	// A machine that was restarted meanwhile does not wait any more, and nothing else is said.
@@ -118,7 +119,7 @@ func TestUndoOfApply(t *testing.T) {
 	machine.PowerOff()
 	machine.Boot()
 	f.cluster.PutBack("node1")
-	f.ended(started, "unknown", "has not put its old network back: it was restarted")
+	f.ended(started, "unknown", "has not restored its old network: it was restarted")
 	leavesNothing(t, machine)
 }
 
@@ -150,7 +151,7 @@ func TestUndoOfApplyOutlivesTheService(t *testing.T) {
 		t.Errorf("the machine is %q", is)
 	}
 	f.another()
-	f.ended(well, "succeeded", "was interrupted", "the machine was called off")
+	f.ended(well, "succeeded", "was interrupted", "the rollback timer was stopped")
 	leavesNothing(t, machine)
 
 	g := newNetwork(t, endpoint.Lifecycle)
@@ -165,6 +166,6 @@ func TestUndoOfApplyOutlivesTheService(t *testing.T) {
 		return strings.Contains(machine.Run("ls /var/lib/hostler/runs/network-*/files || true"), "back")
 	})
 	g.cluster.PutBack("node1")
-	g.ended(cut, "failed", "was interrupted", "has put its old network back by itself")
+	g.ended(cut, "failed", "was interrupted", "has restored its old network")
 	leavesNothing(t, machine)
 }

@@ -171,7 +171,7 @@ func TestChangeNICRefuses(t *testing.T) {
 		ask(vm, `{"tag":3}`, apitest.Viewer, 403, "forbidden")
 		ask(vm, `{"tag":3}`, foreign, 404, "not_found")
 		ask(app, `{"tag":3}`, foreign, 404, "not_found")
-		ask(b.VM("running")+"/network/net9", `{"tag":3}`, apitest.Operator, 404, "not_found", "no such NIC")
+		ask(b.VM("running")+"/network/net9", `{"tag":3}`, apitest.Operator, 404, "not_found", "does not have this NIC")
 		ask("apps/1/network/..%2f..", `{"tag":3}`, apitest.Operator, 404, "not_found")
 		for _, nothing := range []string{`{}`, `{"digest":"x"}`} {
 			ask(vm, nothing, apitest.Operator, 422, "invalid", "nothing_to_change")
@@ -199,7 +199,7 @@ func TestChangeNICRefuses(t *testing.T) {
 		b.Cluster.ChangeConfig(b.Refs["files"].ID, func(c *hypervisor.Config) {
 			c.NICs[0].IP, c.NICs[0].Gateway = "192.0.2.5/24", "192.0.2.1"
 		})
-		ask(app, `{"ip":"198.51.100.5/24"}`, apitest.Operator, 422, "invalid", `["body","ip"]`, "not in the network")
+		ask(app, `{"ip":"198.51.100.5/24"}`, apitest.Operator, 422, "invalid", `["body","ip"]`, "in the network")
 		ask(app, `{"ip":"dhcp"}`, apitest.Operator, 422, "invalid", `["body","ip"]`, "null for gw removes it")
 
 		b.Ask(t, "POST", b.VM("running")+"/stop", "", apitest.Operator, 202, "")

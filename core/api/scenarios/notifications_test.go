@@ -73,7 +73,8 @@ func TestNotificationChannels(t *testing.T) {
 	)
 	answers = http.StatusUnauthorized
 	b.Run(t,
-		do("test that fails", "POST", path+"/1/test", "", apitest.Admin, 200, "", `"state":"failed"`, `"error":"the receiver answers 401`),
+		do("test that fails", "POST", path+"/1/test", "", apitest.Admin, 200, "", `"state":"failed"`,
+			`"error":"the receiver answered 401`),
 		do("deliveries", "GET", "/api/v1/notification-deliveries?channel_id=1&state=failed", "", apitest.Admin, 200, "", `[{"id":2`,
 			`"title":"Test of`),
 		do("deliveries of the team", "GET", "/api/v1/notification-deliveries", "", team, 200, "", `[]`),

@@ -333,14 +333,14 @@ func TestScheduleOfAGuestThatIsGone(t *testing.T) {
 	}
 	b.Run(t,
 		apitest.Scenario{Name: "list", Method: "GET", URL: "/api/v1/schedules", As: apitest.Viewer, Status: 200,
-			Contains: []string{`"enabled":false,"next_run_at":null`, `"disabled_reason":"there is no such vm"`}},
+			Contains: []string{`"enabled":false,"next_run_at":null`, `"disabled_reason":"vm not found"`}},
 		apitest.Scenario{Name: "on again", Method: "PATCH", URL: schedulePath(id, ""), Body: `{"enabled":true}`, As: apitest.Admin, Status: 404,
 			Error: "not_found"},
 		apitest.Scenario{Name: "a new name is possible", Method: "PATCH", URL: schedulePath(id, ""), Body: `{"name":"Old"}`, As: apitest.Admin,
 			Status: 200, Contains: []string{`"disabled_reason":""`}},
 	)
 	if got := b.Value("SELECT concat_ws(' ', action, details->>'reason') FROM " +
-		"audit WHERE actor_type = 'system'"); got != "schedule.disable there is no such vm" {
+		"audit WHERE actor_type = 'system'"); got != "schedule.disable vm not found" {
 		t.Error(got)
 	}
 }
@@ -409,7 +409,7 @@ func TestTimesOfSchedules(t *testing.T) {
 	}
 	b.Run(t, five,
 		times("rare", "cron=0+0+29+2+*", apitest.Viewer, 200, "", "-02-29T00:00:00Z"),
-		times("never", "cron=0+0+31+2+*", apitest.Viewer, 422, "invalid", `["query","cron"]`, "never comes"),
+		times("never", "cron=0+0+31+2+*", apitest.Viewer, 422, "invalid", `["query","cron"]`, "never matches"),
 		times("macro", "cron=@daily", apitest.Viewer, 422, "invalid", `["query","cron"]`),
 		times("zone", "cron=0+0+*+*+*&timezone=../etc", apitest.Viewer, 422, "invalid", `["query","timezone"]`),
 		times("none", "", apitest.Viewer, 422, "invalid", `["query","cron"]`),

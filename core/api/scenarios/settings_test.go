@@ -108,8 +108,8 @@ func TestPatchSettingsTellsAllFaults(t *testing.T) {
 		`"onboarding.complete": 1, "entitlements.disabled": ["CANARY canary"], "metrics.retention_raw_days": 30}`, 422,
 		`{"loc":["body","poll.interval_s"],"msg":"must be from 5 to 3600","type":"value_error"}`,
 		`{"loc":["body","jobs.keep_days"],"msg":"must be a whole number","type":"value_error"}`,
-		`{"loc":["body","unheard.of"],"msg":"there is no such setting","type":"unknown_setting"}`,
-		`{"loc":["body","self.host_id"],"msg":"must be a host that is there","type":"value_error"}`,
+		`{"loc":["body","unheard.of"],"msg":"setting not found","type":"unknown_setting"}`,
+		`{"loc":["body","self.host_id"],"msg":"must be an existing host","type":"value_error"}`,
 		`["body","onboarding.complete"]`, `["body","entitlements.disabled"]`))
 	var many strings.Builder
 	for i := range 5000 {

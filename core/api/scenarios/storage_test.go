@@ -188,8 +188,8 @@ func TestDetachStorage(t *testing.T) {
 	}
 	f.Ask(t, "DELETE", "storage/1/nas", `{"confirm":"nas"}`, apitest.Admin, 403, "forbidden")
 	f.Ask(t, "DELETE", "storage/1/nas?plan=true", "", apitest.Owner, 200, "", "web loses 1 of its disks",
-		"13 images are out of reach: a.iso, more-00.iso, ", "more-08.iso and 3 more.", "2 backups of the VM web are out of reach.",
-		"1 backup of a guest that no longer exists is out of reach.", "3 backups are out of reach.", `"confirm_phrase":"nas"`)
+		"13 images become inaccessible: a.iso, more-00.iso, ", "more-08.iso and 3 more.", "2 backups of the VM web become inaccessible.",
+		"1 backup of a guest that no longer exists becomes inaccessible.", "3 backups become inaccessible.", `"confirm_phrase":"nas"`)
 	f.Ask(t, "DELETE", "storage/1/nas", "", apitest.Owner, 409, "confirm_required", "web loses")
 	f.Ask(t, "DELETE", "storage/1/nas", `{"confirm":"local"}`, apitest.Owner, 409, "confirm_required")
 	f.Ask(t, "DELETE", "storage/1/nas", `{"confirm":"nas"}`, apitest.Owner, 200, "", `"detached":true`)
@@ -245,7 +245,7 @@ func TestDeleteVolume(t *testing.T) {
 		c.Disks = append(c.Disks, hypervisor.Disk{Key: "ide2", Storage: "nas", Volume: "nas:used.iso", Removable: true})
 	})
 	f.Ask(t, "DELETE", used, `{"confirm":"used.iso"}`, apitest.Admin, 202, "") // by a reading that is older
-	f.ends("failed", "nothing was done: guests have it")
+	f.ends("failed", "nothing was done: it is in the configuration of guests")
 	f.Ask(t, "DELETE", used, `{"confirm":"used.iso"}`, apitest.Admin, 409, "volume_in_use", `"name":"web"`)
 	f.Ask(t, "DELETE", used+"?plan=true", "", apitest.Admin, 200, "", `"error":"volume_in_use"`, "web uses it.")
 	f.cluster.AddVolume("nas", hypervisor.Volume{Name: "kept.tar", Kind: hypervisor.VolumeBackup, Content: "backup", Protected: true})
@@ -358,7 +358,7 @@ func TestDetachStorageTellsWhoUsesIt(t *testing.T) {
 	dbtest.Exec(t, f.DB, `INSERT INTO guest_volumes SELECT id, key, 'nas', 'nas:' || key, NULL, key = 'ide2'
 		FROM guests, unnest('{scsi1,scsi2,ide2}'::text[]) key WHERE name = 'other'`)
 	plan := f.Ask(t, "DELETE", "storage/1/nas?plan=true", "", apitest.Owner, 200, "", "configuration of 1 guest was not read yet",
-		"The VM other loses 2 of its disks, as it was read last", "The VM other loses what is in 1 of its drives")
+		"The VM other loses 2 of its disks, as of its last read", "The VM other loses the media in 1 of its drives")
 	var told struct {
 		Digest  string
 		Effects []struct {
@@ -368,7 +368,7 @@ func TestDetachStorageTellsWhoUsesIt(t *testing.T) {
 	}
 	plan.Decode(t, &told)
 	for _, e := range told.Effects {
-		if strings.Contains(e.Text, "as it was read last") && (e.At == nil || time.Since(*e.At) < 4*time.Minute) {
+		if strings.Contains(e.Text, "as of its last read") && (e.At == nil || time.Since(*e.At) < 4*time.Minute) {
 			t.Errorf("%q is as of %v", e.Text, e.At)
 		}
 	}
@@ -407,7 +407,7 @@ func TestDownloadToStorages(t *testing.T) {
 	f.Ask(t, "POST", path, `{"url":"https://files.example.com/missing.iso","content":"iso"}`, apitest.Admin, 202, "")
 	f.ends("failed", "does not have the file")
 	// A file can be fetched again by its job, unless its address may have had a secret.
-	f.Ask(t, "POST", "jobs/1/retry", "", apitest.Admin, 409, "invalid_state", "not known any more")
+	f.Ask(t, "POST", "jobs/1/retry", "", apitest.Admin, 409, "invalid_state", "no longer known")
 	f.Ask(t, "POST", "jobs/3/retry", "", apitest.Admin, 202, "", `"kind":"storage.download"`)
 	f.ends("failed", "does not have the file")
 	for table, column := range map[string]string{"jobs": "jobs::text", "job_events": "text", "audit": "audit::text"} {

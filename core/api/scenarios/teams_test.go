@@ -114,7 +114,7 @@ func TestPatchAndDeleteTeam(t *testing.T) {
 		do("delete the default one", "DELETE", 1, "", apitest.Owner, 409, "invalid_state"),
 		do("delete as an admin", "DELETE", blue, "", apitest.Admin, 403, "forbidden"),
 		plan("plan to delete the default one", 1, "?plan=true", 200, "", `"blockers":[{"error":"invalid_state"`),
-		plan("plan to delete", blue, "?plan=true", 200, "", "1 host of the team falls to the default team", `"kind":"access"`),
+		plan("plan to delete", blue, "?plan=true", 200, "", "1 host of the team moves to the default team", `"kind":"access"`),
 		plan("plan of long ago", blue, "?plan_digest=0", 409, "plan_stale"),
 		do("delete", "DELETE", blue, "", apitest.Owner, 200, "", `{"deleted":true,"hosts":1}`),
 		do("again", "DELETE", blue, "", apitest.Owner, 404, "not_found"),

@@ -497,10 +497,10 @@ func TestHowTheJobOfAnUploadEnds(t *testing.T) {
 	}{
 		"refused":     {memdriver.Fault{Err: plugin.Errorf(plugin.Refused, "not today")}, job.Failed, "not today", 0},
 		"denied":      {memdriver.Fault{Err: plugin.Errorf(plugin.Denied, "no")}, job.Failed, "no", 0},
-		"lost before": {memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "cut")}, job.Failed, "not sent whole", 0},
+		"lost before": {memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "cut")}, job.Failed, "not sent completely", 0},
 		"lost behind it": {memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "cut"), Late: true}, job.Unknown,
 			"of the same size, 3 bytes", 1},
-		"secret in the way": {memdriver.Fault{Leak: true}, job.Failed, "not sent whole", 0},
+		"secret in the way": {memdriver.Fault{Leak: true}, job.Failed, "not sent completely", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -532,7 +532,7 @@ func TestUploadWhoseInstanceIsGone(t *testing.T) {
 		}
 	}
 	f.start()
-	if j := f.ended(a); j.Status != job.Failed || !strings.Contains(j.Error, "the file is gone") {
+	if j := f.ended(a); j.Status != job.Failed || !strings.Contains(j.Error, "the file no longer exists") {
 		t.Errorf("%+v", j)
 	}
 }

@@ -330,7 +330,7 @@ func TestPlan(t *testing.T) {
 		}
 		b.cluster.SetFault("snapshots", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no route")})
 		b.Run(t, scenario("a host that is away", "POST", back+"?plan=true", "", apitest.Admin, 200, "",
-			`"warnings":["The hypervisor cannot be asked`))
+			`"warnings":["The hypervisor did not answer`))
 	}
 }
 

@@ -121,9 +121,9 @@ func formError(err error) error {
 		return err
 	}
 	if errors.Is(err, context.Canceled) {
-		return problem.New(problem.CodeCanceled, "the sender went away").Because(err)
+		return problem.New(problem.CodeCanceled, "the client closed the connection").Because(err)
 	}
-	return problem.New(problem.CodeMalformed, "the body is no well-formed form").Because(err)
+	return problem.New(problem.CodeMalformed, "the body is not a well-formed form").Because(err)
 }
 
 type getInput struct {

@@ -28,7 +28,7 @@ const challengeSize = 16
 const maxReason = 4096
 
 // ErrPassword is the end of a client that does not know the password.
-var ErrPassword = errors.New("the password is not the right one")
+var ErrPassword = errors.New("the password is wrong")
 
 // ProtocolError is the error of another side that does not keep to the protocol.
 type ProtocolError struct {
@@ -37,7 +37,7 @@ type ProtocolError struct {
 }
 
 func (e *ProtocolError) Error() string {
-	return "the other side does not speak RFB as expected: " + e.What
+	return "the other side does not follow the RFB protocol: " + e.What
 }
 
 // version is a version of the protocol: 3, 7 or 8, those after the point.
@@ -53,7 +53,7 @@ func readVersion(r io.Reader) (version, error) {
 	}
 	var major, minor int
 	if n, err := fmt.Sscanf(string(text[:]), "RFB %03d.%03d\n", &major, &minor); n != 2 || err != nil {
-		return 0, &ProtocolError{"it sends no version of RFB"}
+		return 0, &ProtocolError{"it sent no RFB version"}
 	}
 	switch {
 	case major < 3 || major == 3 && minor < 3:
@@ -93,15 +93,15 @@ func Authenticate(server io.ReadWriter, password string) error {
 	}
 	var result uint32
 	if err := binary.Read(server, binary.BigEndian, &result); err != nil {
-		return fmt.Errorf("reading whether the server lets in: %w", err)
+		return fmt.Errorf("reading the result of the RFB log-in: %w", err)
 	}
 	if result == 0 {
 		return nil
 	}
 	if v < 8 {
-		return errors.New("the server does not let in")
+		return errors.New("the server rejected the password")
 	}
-	return fmt.Errorf("the server does not let in: %s", reason(server))
+	return fmt.Errorf("the server rejected the log-in: %s", reason(server))
 }
 
 // choose agrees with the server on a security type.
@@ -109,26 +109,26 @@ func choose(server io.ReadWriter, v version) (byte, error) {
 	if v == 3 {
 		var offered uint32
 		if err := binary.Read(server, binary.BigEndian, &offered); err != nil {
-			return 0, fmt.Errorf("reading the security of RFB: %w", err)
+			return 0, fmt.Errorf("reading the RFB security type: %w", err)
 		}
 		switch offered {
 		case securityInvalid:
-			return 0, fmt.Errorf("the server refuses: %s", reason(server))
+			return 0, fmt.Errorf("the server refused the connection: %s", reason(server))
 		case securityNone, securityVNC:
 			return byte(offered), nil
 		}
-		return 0, fmt.Errorf("the server offers a security of RFB that is not known here: %d", offered)
+		return 0, fmt.Errorf("the server offers an unsupported RFB security type: %d", offered)
 	}
 	var count [1]byte
 	if _, err := io.ReadFull(server, count[:]); err != nil {
-		return 0, fmt.Errorf("reading the security of RFB: %w", err)
+		return 0, fmt.Errorf("reading the RFB security types: %w", err)
 	}
 	if count[0] == 0 {
-		return 0, fmt.Errorf("the server refuses: %s", reason(server))
+		return 0, fmt.Errorf("the server refused the connection: %s", reason(server))
 	}
 	offered := make([]byte, count[0])
 	if _, err := io.ReadFull(server, offered); err != nil {
-		return 0, fmt.Errorf("reading the security of RFB: %w", err)
+		return 0, fmt.Errorf("reading the RFB security types: %w", err)
 	}
 	chosen := byte(securityInvalid)
 	for _, o := range offered {
@@ -137,10 +137,10 @@ func choose(server io.ReadWriter, v version) (byte, error) {
 		}
 	}
 	if chosen == securityInvalid {
-		return 0, fmt.Errorf("the server offers no security of RFB that is known here: %d", offered)
+		return 0, fmt.Errorf("the server offers no supported RFB security type: %d", offered)
 	}
 	if _, err := server.Write([]byte{chosen}); err != nil {
-		return 0, fmt.Errorf("choosing the security of RFB: %w", err)
+		return 0, fmt.Errorf("choosing the RFB security type: %w", err)
 	}
 	return chosen, nil
 }
@@ -179,7 +179,7 @@ func Admit(client io.ReadWriter, password string) error {
 	}
 	if subtle.ConstantTimeCompare(response[:], respond(challenge, password)) == 1 {
 		if _, err := client.Write([]byte{0, 0, 0, 0}); err != nil {
-			return fmt.Errorf("letting the client in: %w", err)
+			return fmt.Errorf("sending the result of the log-in: %w", err)
 		}
 		return nil
 	}
@@ -196,16 +196,16 @@ func Admit(client io.ReadWriter, password string) error {
 func offer(client io.ReadWriter, v version) error {
 	if v == 3 {
 		if _, err := client.Write([]byte{0, 0, 0, securityVNC}); err != nil {
-			return fmt.Errorf("telling the security of RFB: %w", err)
+			return fmt.Errorf("sending the RFB security types: %w", err)
 		}
 		return nil
 	}
 	if _, err := client.Write([]byte{1, securityVNC}); err != nil {
-		return fmt.Errorf("telling the security of RFB: %w", err)
+		return fmt.Errorf("sending the RFB security types: %w", err)
 	}
 	var chosen [1]byte
 	if _, err := io.ReadFull(client, chosen[:]); err != nil {
-		return fmt.Errorf("reading the security that the client chose: %w", err)
+		return fmt.Errorf("reading the security type that the client chose: %w", err)
 	}
 	if chosen[0] != securityVNC {
 		return &ProtocolError{fmt.Sprintf("it chose the security type %d, which was not offered", chosen[0])}

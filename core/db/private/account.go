@@ -24,8 +24,8 @@ func FindAccount(name string) (Account, error) {
 	uid := os.Geteuid()
 	self, err := user.LookupId(strconv.Itoa(uid))
 	if err != nil {
-		return Account{}, fmt.Errorf("%w: user id %d has no entry in /etc/passwd, which PostgreSQL needs: add one or start as another user "+
-			"(%v)", ErrAccess, uid, err)
+		return Account{}, fmt.Errorf("%w: user ID %d has no entry in /etc/passwd, which PostgreSQL needs: add one, or start the "+
+			"service as another user (%v)", ErrAccess, uid, err)
 	}
 	if uid != 0 {
 		if name != "" && name != self.Username {
@@ -38,8 +38,8 @@ func FindAccount(name string) (Account, error) {
 	}
 	other, err := user.Lookup(name)
 	if err != nil {
-		return Account{}, fmt.Errorf("%w: there is no system user %q to run PostgreSQL as: apt-get install postgresql, or name another user "+
-			"(%v)", ErrAccess, name, err)
+		return Account{}, fmt.Errorf("%w: the system user %q, as which PostgreSQL should run, does not exist: apt-get install "+
+			"postgresql, or configure another user (%v)", ErrAccess, name, err)
 	}
 	a := Account{Service: self.Username, User: other.Username, drop: true}
 	if a.UID, err = strconv.Atoi(other.Uid); err != nil {
@@ -49,7 +49,7 @@ func FindAccount(name string) (Account, error) {
 		return Account{}, fmt.Errorf("reading the group of user %q: %w", name, err)
 	}
 	if a.UID == 0 {
-		return Account{}, fmt.Errorf("%w: PostgreSQL refuses to run as root: name another user", ErrAccess)
+		return Account{}, fmt.Errorf("%w: PostgreSQL refuses to run as root: configure another user", ErrAccess)
 	}
 	return a, nil
 }

@@ -19,7 +19,7 @@ func (c *Cluster) adopt(ctx context.Context) (*postmaster, error) {
 	}
 	info, err := statOf(c.data)
 	if err != nil {
-		return nil, explain("looking at the data directory", "", err)
+		return nil, explain("checking the data directory", "", err)
 	}
 	if file != nil && file.pid > 1 && file.pid != os.Getpid() {
 		p, err := openProcess(file.pid)
@@ -63,20 +63,22 @@ func (c *Cluster) claim(ctx context.Context, p *process, file *pidFile, info os.
 		return file.status != "" && file.status != "stopping", nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("waiting for the PostgreSQL that runs already (process %d): %w", p.pid, err)
+		return nil, fmt.Errorf("waiting for the PostgreSQL that is already running (process %d): %w", p.pid, err)
 	}
 	if p.poll(0) {
 		return nil, nil
 	}
 	if file.sockets != "../run" || file.listen != "" {
-		return nil, fmt.Errorf("%w: process %d, a PostgreSQL that this service did not start, runs on %s; it was left alone. Stop it first",
+		return nil, fmt.Errorf("%w: process %d, a PostgreSQL that this service did not start, is running on %s; it was left alone. "+
+			"Stop it first",
 			ErrForeign, p.pid, c.folder.path(dataName))
 	}
 	switch pid, err := c.listener(); {
 	case err != nil && p.poll(0): // it died meanwhile
 		return nil, nil
 	case err != nil || pid != p.pid:
-		return nil, fmt.Errorf("%w: process %d is in %s but process %d answers at the socket (%v); both were left alone. Stop process %d first",
+		return nil, fmt.Errorf("%w: process %d is in %s, but process %d answers on the socket (%v); both were left alone. Stop process "+
+			"%d first",
 			ErrForeign, p.pid, pidName, pid, err, p.pid)
 	}
 	pm := &postmaster{process: p, gone: make(chan struct{}), state: "ended", adopted: true}
@@ -116,17 +118,18 @@ func (c *Cluster) bury(ctx context.Context, info os.FileInfo) error {
 			return true, err
 		}
 		if time.Since(began) > 30*time.Second {
-			return false, fmt.Errorf("%w: processes %v of a dead PostgreSQL still use %s: stop them", ErrForeign, pids, c.folder.path(dataName))
+			return false, fmt.Errorf("%w: processes %v of a crashed PostgreSQL still use %s: stop them",
+				ErrForeign, pids, c.folder.path(dataName))
 		}
 		if !told && time.Since(began) > 2*time.Second {
 			told = true
-			c.logger.Warn("telling processes of a dead PostgreSQL to quit", "pids", pids)
+			c.logger.Warn("stopping processes of a crashed PostgreSQL", "pids", pids)
 			return false, c.quit(pids, info)
 		}
 		return false, nil
 	})
 	if err != nil {
-		return fmt.Errorf("waiting for the processes of a dead PostgreSQL: %w", err)
+		return fmt.Errorf("waiting for the processes of a crashed PostgreSQL: %w", err)
 	}
 	return nil
 }
@@ -146,7 +149,7 @@ func (c *Cluster) quit(pids []int, info os.FileInfo) error {
 		}
 		p.close()
 		if err != nil {
-			return fmt.Errorf("telling process %d to quit: %w", pid, err)
+			return fmt.Errorf("stopping process %d: %w", pid, err)
 		}
 	}
 	return nil
@@ -167,11 +170,11 @@ func (c *Cluster) sweep() error {
 	if file != nil && file.pid > 1 && ownerOf(file.pid) == c.account.UID {
 		info, err := statOf(c.data)
 		if err != nil {
-			return explain("looking at the data directory", "", err)
+			return explain("checking the data directory", "", err)
 		}
 		if relate(file.pid, info, c.marker.clusterName()) != stranger {
-			return fmt.Errorf("%w: process %d may be a PostgreSQL on %s and could not be looked into; nothing was changed. Stop it, or remove "+
-				"%s when you know that it is another program",
+			return fmt.Errorf("%w: process %d may be a PostgreSQL on %s, but could not be inspected; nothing was changed. Stop it, or "+
+				"remove %s if you know that it is another program",
 				ErrForeign, file.pid, c.folder.path(dataName), c.folder.path(dataName+"/"+pidName))
 		}
 	}

@@ -40,7 +40,7 @@ func Attach(dir string) (string, error) {
 		return "", fmt.Errorf("%w: the PostgreSQL in %s does not answer: try again in a moment (%v)", ErrAccess, config.Dir, err)
 	}
 	if pid != file.pid {
-		return "", fmt.Errorf("%w: process %d answers at the socket and the PostgreSQL is process %d", ErrForeign, pid, file.pid)
+		return "", fmt.Errorf("%w: process %d answers on the socket, but PostgreSQL is process %d", ErrForeign, pid, file.pid)
 	}
 	return c.URL(), nil
 }

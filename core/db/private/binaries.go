@@ -82,7 +82,7 @@ func FindBinaries(ctx context.Context, dir string) ([]Binaries, error) {
 		if len(reasons) > 0 {
 			detail = " (" + strings.Join(reasons, "; ") + ")"
 		}
-		return nil, fmt.Errorf("%w: version %d or newer is needed: apt-get install postgresql%s", ErrNoBinaries, OldestMajor, detail)
+		return nil, fmt.Errorf("%w: version %d or newer is required: apt-get install postgresql%s", ErrNoBinaries, OldestMajor, detail)
 	}
 	slices.SortStableFunc(all, func(a, b Binaries) int { return b.Major - a.Major })
 	return all, nil
@@ -100,7 +100,7 @@ func pick(all []Binaries, major int) (Binaries, error) {
 		}
 		have = append(have, strconv.Itoa(b.Major))
 	}
-	return Binaries{}, fmt.Errorf("%w: the data is of version %d and only %s is installed: apt-get install postgresql-%d",
+	return Binaries{}, fmt.Errorf("%w: the data has version %d, but only %s is installed: apt-get install postgresql-%d",
 		ErrNoBinaries, major, strings.Join(have, ", "), major)
 }
 
@@ -114,11 +114,11 @@ func inspect(ctx context.Context, dir string) (Binaries, error) {
 	}
 	out, err := probe(ctx, filepath.Join(dir, "postgres"), "--version")
 	if err != nil {
-		return Binaries{}, fmt.Errorf("asking %s for its version: %w", filepath.Join(dir, "postgres"), err)
+		return Binaries{}, fmt.Errorf("reading the version of %s: %w", filepath.Join(dir, "postgres"), err)
 	}
 	m := versionLine.FindStringSubmatch(out)
 	if m == nil {
-		return Binaries{}, fmt.Errorf("%s gave no version", filepath.Join(dir, "postgres"))
+		return Binaries{}, fmt.Errorf("%s printed no version", filepath.Join(dir, "postgres"))
 	}
 	major, err := strconv.Atoi(m[2])
 	if err != nil {

@@ -80,7 +80,7 @@ func (c *Cluster) bring(ctx context.Context) (*postmaster, error) {
 		if err := create(ctx, c.folder, installed[0]); err != nil {
 			return nil, err
 		}
-		c.logger.Info("made a private PostgreSQL cluster", "dir", c.config.Dir, "version", installed[0].Version, "took",
+		c.logger.Info("created a private PostgreSQL cluster", "dir", c.config.Dir, "version", installed[0].Version, "took",
 			time.Since(began).Round(time.Millisecond))
 	}
 	if c.data, err = c.folder.open(); err != nil {
@@ -195,13 +195,13 @@ func (c *Cluster) revive(ctx context.Context, pause time.Duration) (*postmaster,
 		pm, err := c.restart(ctx)
 		switch {
 		case err == nil:
-			c.logger.Info("PostgreSQL runs again")
+			c.logger.Info("PostgreSQL is running again")
 			return pm, pause
 		case ctx.Err() != nil:
 			return nil, 0
 		case errors.Is(err, ErrForeign):
-			c.logger.Error("PostgreSQL cannot be started again", "error", err)
-			c.err = fmt.Errorf("starting PostgreSQL again: %w", err)
+			c.logger.Error("PostgreSQL cannot be restarted", "error", err)
+			c.err = fmt.Errorf("restarting PostgreSQL: %w", err)
 			return nil, 0
 		}
 		c.logger.Error("PostgreSQL did not start", "error", err, "pause", pause)

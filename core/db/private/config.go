@@ -37,7 +37,7 @@ func (c *Config) normalise() error {
 		c.Logger = hclog.NewNullLogger()
 	}
 	if c.Dir == "" {
-		return fmt.Errorf("no folder for the private database was given")
+		return fmt.Errorf("no folder was specified for the private database")
 	}
 	dir, err := filepath.Abs(c.Dir)
 	if err != nil {

@@ -18,7 +18,7 @@ func create(ctx context.Context, f *folder, b Binaries) (err error) {
 	}
 	temporary, err := os.MkdirTemp(f.dir, initName)
 	if err != nil {
-		return explain("making the data directory", "", err)
+		return explain("creating the data directory", "", err)
 	}
 	defer func() {
 		if err != nil {
@@ -27,7 +27,7 @@ func create(ctx context.Context, f *folder, b Binaries) (err error) {
 	}()
 	if f.account.drop {
 		if err := os.Lchown(temporary, f.account.UID, f.account.GID); err != nil {
-			return explain("giving the data directory to "+f.account.User, "", err)
+			return explain("changing the owner of the data directory to "+f.account.User, "", err)
 		}
 	}
 	if err := InitDB(ctx, b, f.account, temporary); err != nil {
@@ -42,7 +42,7 @@ func create(ctx context.Context, f *folder, b Binaries) (err error) {
 		return err
 	}
 	if err := os.Rename(temporary, f.path(dataName)); err != nil {
-		return explain("naming the data directory", "", err)
+		return explain("moving the data directory into place", "", err)
 	}
 	parent, err := os.Open(f.dir)
 	if err != nil {

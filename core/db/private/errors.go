@@ -33,7 +33,7 @@ func explain(action, output string, cause error) error {
 	case strings.Contains(output, "ermission denied") || errors.Is(cause, syscall.EACCES) || errors.Is(cause, syscall.EPERM):
 		return fmt.Errorf("%s: %w: check owner and mode of the folders (%v: %s)", action, ErrAccess, cause, output)
 	case errors.Is(cause, syscall.ENOENT) && output == "":
-		return fmt.Errorf("%s: %w: it is not there (%v)", action, ErrAccess, cause)
+		return fmt.Errorf("%s: %w: it does not exist (%v)", action, ErrAccess, cause)
 	case errors.Is(cause, syscall.EROFS):
 		return fmt.Errorf("%s: %w: the file system is read-only (%v)", action, ErrAccess, cause)
 	case output == "":

@@ -33,14 +33,14 @@ func (f *folder) path(name string) string { return filepath.Join(f.dir, name) }
 // openFolder makes or checks the folder and takes its lock. It changes nothing in a folder that is not ours.
 func openFolder(ctx context.Context, dir string, a Account) (*folder, error) {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o711); err != nil {
-		return nil, explain("making the state folder "+filepath.Dir(dir), "", err)
+		return nil, explain("creating the state folder "+filepath.Dir(dir), "", err)
 	}
 	mode := fs.FileMode(0o700)
 	if a.drop {
 		mode = 0o711 // PostgreSQL's user passes through to data and run; it cannot list or write
 	}
 	if err := os.Mkdir(dir, mode); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, explain("making the folder "+dir, "", err)
+		return nil, explain("creating the folder "+dir, "", err)
 	}
 	if err := checkOwn(dir, os.Geteuid(), 0o022); err != nil {
 		return nil, err
@@ -63,17 +63,17 @@ func openFolder(ctx context.Context, dir string, a Account) (*folder, error) {
 func checkOwn(path string, uid int, forbidden fs.FileMode) error {
 	info, err := os.Lstat(path)
 	if err != nil {
-		return explain("looking at "+path, "", err)
+		return explain("checking "+path, "", err)
 	}
 	if !info.IsDir() {
 		return fmt.Errorf("%w: %s is not a folder", ErrAccess, path)
 	}
 	if owner := int(info.Sys().(*syscall.Stat_t).Uid); owner != uid {
-		return fmt.Errorf("%w: %s belongs to user id %d and must belong to %d: start the service as the user that made it, or chown it",
+		return fmt.Errorf("%w: %s belongs to user ID %d but must belong to %d: start the service as the user that created it, or chown it",
 			ErrAccess, path, owner, uid)
 	}
 	if info.Mode().Perm()&forbidden != 0 {
-		return fmt.Errorf("%w: %s has mode %#o, which lets others in: chmod %#o", ErrAccess, path, info.Mode().Perm(),
+		return fmt.Errorf("%w: %s has mode %#o, which gives other users access: chmod %#o", ErrAccess, path, info.Mode().Perm(),
 			info.Mode().Perm()&^forbidden)
 	}
 	return nil
@@ -96,7 +96,8 @@ func checkUse(dir string) error {
 		}
 	}
 	if foreign != "" && !ours {
-		return fmt.Errorf("%w: %s holds %q and was not made by this service; nothing was changed. Choose an empty folder", ErrForeign, dir,
+		return fmt.Errorf("%w: %s contains %q and was not created by this service; nothing was changed. Choose an empty folder",
+			ErrForeign, dir,
 			foreign)
 	}
 	return nil
@@ -122,7 +123,8 @@ func takeLock(ctx context.Context, path string) (*os.File, error) {
 		holder, _ := io.ReadAll(io.LimitReader(f, 32)) // only for the message
 		f.Close()
 		if waiting.Err() != nil && ctx.Err() == nil {
-			return nil, fmt.Errorf("%w: %s is held by process %s: stop that service first, or give this one another state folder", ErrInUse, path,
+			return nil, fmt.Errorf("%w: %s is locked by process %s: stop that service first, or use another state folder for this one",
+				ErrInUse, path,
 				strings.TrimSpace(string(holder)))
 		}
 		return nil, explain("locking "+path, "", err)
@@ -157,7 +159,7 @@ func (f *folder) ownFolder(name string) error {
 func (f *folder) clean(ctx context.Context) error {
 	left, err := filepath.Glob(f.path(initName) + "*")
 	if err != nil {
-		return fmt.Errorf("looking for leftovers of an earlier start: %w", err)
+		return fmt.Errorf("finding leftovers of an earlier start: %w", err)
 	}
 	for _, path := range left {
 		err := os.RemoveAll(path)
@@ -183,7 +185,7 @@ func (f *folder) exists() (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, explain("looking at the data directory", "", err)
+		return false, explain("checking the data directory", "", err)
 	}
 	return true, nil
 }
@@ -244,10 +246,10 @@ const needed = 128 << 20
 func checkSpace(dir string) error {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {
-		return explain("asking for the free space of "+dir, "", err)
+		return explain("reading the free space of "+dir, "", err)
 	}
 	if free := s.Bavail * uint64(s.Bsize); free < needed {
-		return fmt.Errorf("%w: %s has %d MiB free and a new database needs %d: free some space or move the state folder", ErrNoSpace, dir,
+		return fmt.Errorf("%w: %s has %d MiB free, but a new database needs %d: free some space or move the state folder", ErrNoSpace, dir,
 			free>>20, needed>>20)
 	}
 	return nil

@@ -29,7 +29,7 @@ func InitDB(ctx context.Context, b Binaries, a Account, dir string, args ...stri
 		if ctx.Err() != nil {
 			err = ctx.Err()
 		}
-		return explain("making the private cluster with initdb", out, err)
+		return explain("creating the private cluster with initdb", out, err)
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ func readMarker(data *os.Root) (marker, error) {
 	var m marker
 	text, err := readSmall(data, markerName)
 	if errors.Is(err, fs.ErrNotExist) {
-		return m, fmt.Errorf("%w: %s has no %s, so another program made it; nothing was changed. Choose another folder", ErrForeign,
+		return m, fmt.Errorf("%w: %s has no %s, so another program created it; nothing was changed. Choose another folder", ErrForeign,
 			data.Name(), markerName)
 	}
 	if err != nil {
@@ -57,8 +57,8 @@ func readMarker(data *os.Root) (marker, error) {
 		return m, err
 	}
 	if major != m.Major || system != m.SystemIdentifier {
-		return m, fmt.Errorf("%w: %s holds cluster %s of version %d, but its marker belongs to cluster %s of version %d; nothing was "+
-			"changed. Put the right data back, or choose another folder",
+		return m, fmt.Errorf("%w: %s contains cluster %s of version %d, but its marker belongs to cluster %s of version %d; nothing "+
+			"was changed. Restore the right data, or choose another folder",
 			ErrForeign, data.Name(), system, major, m.SystemIdentifier, m.Major)
 	}
 	return m, nil
@@ -68,7 +68,7 @@ func readMarker(data *os.Root) (marker, error) {
 func readMajor(data *os.Root) (int, error) {
 	text, err := readSmall(data, "PG_VERSION")
 	if err != nil {
-		return 0, fmt.Errorf("%w: %s holds no complete cluster; nothing was changed: %v", ErrForeign, data.Name(), err)
+		return 0, fmt.Errorf("%w: %s contains no complete cluster; nothing was changed: %v", ErrForeign, data.Name(), err)
 	}
 	major, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	if err != nil {
@@ -82,12 +82,12 @@ func readMajor(data *os.Root) (int, error) {
 func readSystemIdentifier(data *os.Root) (string, error) {
 	f, err := data.Open("global/pg_control")
 	if err != nil {
-		return "", fmt.Errorf("%w: %s holds no complete cluster; nothing was changed: %v", ErrForeign, data.Name(), err)
+		return "", fmt.Errorf("%w: %s contains no complete cluster; nothing was changed: %v", ErrForeign, data.Name(), err)
 	}
 	defer f.Close()
 	var head [8]byte
 	if _, err := io.ReadFull(f, head[:]); err != nil {
-		return "", fmt.Errorf("%w: the control file of %s is cut short; nothing was changed", ErrForeign, data.Name())
+		return "", fmt.Errorf("%w: the control file of %s is truncated; nothing was changed", ErrForeign, data.Name())
 	}
 	return strconv.FormatUint(binary.NativeEndian.Uint64(head[:]), 10), nil
 }

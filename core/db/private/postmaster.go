@@ -75,7 +75,8 @@ func (c *Cluster) ready(ctx context.Context, pm *postmaster) error {
 		select {
 		case <-pm.gone:
 			c.log.forward()
-			return false, explain("starting PostgreSQL ("+pm.state+")", strings.Join(c.log.recent(), "\n"), errors.New("it ended at once"))
+			return false, explain("starting PostgreSQL ("+pm.state+")", strings.Join(c.log.recent(), "\n"), errors.New("it exited "+
+				"immediately"))
 		default:
 		}
 		if time.Since(told) > 10*time.Second {
@@ -90,10 +91,10 @@ func (c *Cluster) ready(ctx context.Context, pm *postmaster) error {
 	}
 	pid, err := c.listener()
 	if pid != 0 && (err != nil || pid != pm.process.pid) {
-		return fmt.Errorf("%w: process %d answers at the socket, and not PostgreSQL %d: %v", ErrForeign, pid, pm.process.pid, err)
+		return fmt.Errorf("%w: process %d answers on the socket instead of PostgreSQL %d: %v", ErrForeign, pid, pm.process.pid, err)
 	}
 	if err != nil { // it died between its word and our question: nobody else is there
-		return fmt.Errorf("PostgreSQL %d does not answer at its socket: %w", pm.process.pid, err)
+		return fmt.Errorf("PostgreSQL %d does not answer on its socket: %w", pm.process.pid, err)
 	}
 	return c.prepare(ctx)
 }
@@ -107,7 +108,7 @@ func (pm *postmaster) end(s syscall.Signal, limit time.Duration) error {
 		return nil
 	}
 	if err := pm.process.signal(syscall.SIGQUIT); err != nil {
-		return fmt.Errorf("stopping PostgreSQL at once: %w", err)
+		return fmt.Errorf("stopping PostgreSQL immediately: %w", err)
 	}
 	if pm.wait(10 * time.Second) {
 		return nil

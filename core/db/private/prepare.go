@@ -28,16 +28,16 @@ func (c *Cluster) prepare(ctx context.Context) error {
 	err = conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1), EXISTS (SELECT FROM pg_database WHERE datname = $2)`,
 		Role, Database).Scan(&role, &database)
 	if err != nil {
-		return fmt.Errorf("looking for the service's database: %w", err)
+		return fmt.Errorf("checking for the service's database: %w", err)
 	}
 	if !role {
 		if _, err := conn.Exec(ctx, "CREATE ROLE "+Role+" LOGIN"); err != nil {
-			return fmt.Errorf("making the service's database role: %w", diskFull(err))
+			return fmt.Errorf("creating the service's database role: %w", diskFull(err))
 		}
 	}
 	if !database {
 		if _, err := conn.Exec(ctx, "CREATE DATABASE "+Database+" OWNER "+Role); err != nil {
-			return fmt.Errorf("making the service's database: %w", diskFull(err))
+			return fmt.Errorf("creating the service's database: %w", diskFull(err))
 		}
 	}
 	return nil
@@ -53,9 +53,9 @@ func (c *Cluster) connect(ctx context.Context, url string) (*pgx.Conn, error) {
 	err = conn.QueryRow(ctx, "SELECT system_identifier::text FROM pg_control_system()").Scan(&system)
 	switch {
 	case err != nil:
-		err = fmt.Errorf("asking the private cluster for its identifier: %w", err)
+		err = fmt.Errorf("reading the identifier of the private cluster: %w", err)
 	case system != c.marker.SystemIdentifier:
-		err = fmt.Errorf("%w: cluster %s answers and ours is %s; nothing was changed", ErrForeign, system, c.marker.SystemIdentifier)
+		err = fmt.Errorf("%w: cluster %s answered, but ours is %s; nothing was changed", ErrForeign, system, c.marker.SystemIdentifier)
 	default:
 		return conn, nil
 	}

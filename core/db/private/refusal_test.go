@@ -174,7 +174,7 @@ func TestForeignFolders(t *testing.T) {
 		if err := os.Remove(filepath.Join(dir, "data", "global", "pg_control")); err != nil {
 			t.Fatal(err)
 		}
-		refused(t, private.Config{Dir: dir}, private.ErrForeign, "holds no complete cluster")
+		refused(t, private.Config{Dir: dir}, private.ErrForeign, "contains no complete cluster")
 	})
 }
 
@@ -273,7 +273,7 @@ func TestBinaries(t *testing.T) {
 	})
 	t.Run("no version", func(t *testing.T) {
 		t.Parallel()
-		refused(t, private.Config{Dir: newDir(t), Binaries: fake(t, "hello")}, private.ErrNoBinaries, "gave no version")
+		refused(t, private.Config{Dir: newDir(t), Binaries: fake(t, "hello")}, private.ErrNoBinaries, "printed no version")
 	})
 	t.Run("another major version", func(t *testing.T) {
 		t.Parallel()
@@ -460,5 +460,5 @@ func TestOrdinaryUser(t *testing.T) {
 		t.Error("PostgreSQL lives after the service")
 	}
 	// Root must not take an ordinary user's cluster for its own.
-	refused(t, private.Config{Dir: dir}, private.ErrAccess, "start the service as the user that made it")
+	refused(t, private.Config{Dir: dir}, private.ErrAccess, "start the service as the user that created it")
 }

@@ -65,7 +65,7 @@ var (
 func checkSettings(settings map[string]string) error {
 	for name, value := range settings {
 		if !settingName.MatchString(name) {
-			return fmt.Errorf("%q is no name of a PostgreSQL setting", name)
+			return fmt.Errorf("%q is not the name of a PostgreSQL setting", name)
 		}
 		if slices.Contains(protected, name) {
 			return fmt.Errorf("the PostgreSQL setting %s cannot be changed: it keeps the cluster private", name)

@@ -44,8 +44,8 @@ func shorten(folder string) (alias, error) {
 		}
 		reasons = append(reasons, err)
 	}
-	return alias{}, fmt.Errorf("%w: the path %s is too long for a socket and no short way to it could be made: use a shorter state "+
-		"folder (%w)", ErrAccess, folder, errors.Join(reasons...))
+	return alias{}, fmt.Errorf("%w: the path %s is too long for a socket, and no shorter path to it could be created: use a shorter "+
+		"state folder (%w)", ErrAccess, folder, errors.Join(reasons...))
 }
 
 // shortFolders are the places for a short way to folder, in order of preference.
@@ -68,7 +68,7 @@ func shortFolders(folder string) []string {
 func link(short, folder string) (alias, error) {
 	a := alias{path: filepath.Join(short, aliasName), made: short}
 	if len(a.path)+1+len(socketName) > longest {
-		return alias{}, fmt.Errorf("%s is too long itself", short)
+		return alias{}, fmt.Errorf("%s itself is too long", short)
 	}
 	if err := os.Mkdir(short, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return alias{}, err
@@ -113,7 +113,7 @@ func (c *Cluster) listener() (int, error) {
 		return 0, inner
 	}
 	if int(cred.Uid) != c.account.UID {
-		return int(cred.Pid), fmt.Errorf("it runs as user id %d", cred.Uid)
+		return int(cred.Pid), fmt.Errorf("it runs as user ID %d", cred.Uid)
 	}
 	return int(cred.Pid), nil
 }

@@ -74,7 +74,7 @@ func (w *work) setAside(i int, err error, gone bool) {
 	}
 	if w.Aside[i] == nil {
 		w.Aside[i] = &aside{Since: time.Now().UTC()}
-		w.run.Note("%s is set aside (%s)", w.r.Scopes[i].title(), reason(err))
+		w.run.Note("%s is skipped for now (%s)", w.r.Scopes[i].title(), reason(err))
 	}
 	w.Aside[i].Why, w.Aside[i].Gone = reason(err), gone
 	w.out[i] = err
@@ -111,9 +111,9 @@ func (w *work) lacking() (text string, others bool) {
 	case len(all) == 0:
 		return "", others
 	case len(all) == 1:
-		return all[0] + " is not there any more", others
+		return all[0] + " no longer exists", others
 	}
-	return strings.Join(all, ", ") + " are not there any more", others
+	return strings.Join(all, ", ") + " no longer exist", others
 }
 
 // readEach reads scopes one by one, and sets those aside that cannot be read

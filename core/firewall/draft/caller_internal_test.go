@@ -32,14 +32,19 @@ func TestConnectionOfTheCaller(t *testing.T) {
 		headers map[string]string
 		want    string // whence, and to which port; empty for a connection that no firewall sees
 	}{
-		"without a proxy":                  {proxy.Config{}, "203.0.113.9:5000", nil, "203.0.113.9 8480, your own way to this service"},
-		"who only says that it is a proxy": {trusted, "198.51.100.1:5000", forwarded, "198.51.100.1 8480, your own way to this service"},
+		"without a proxy": {proxy.Config{}, "203.0.113.9:5000", nil,
+			"203.0.113.9 8480, your own connection to this service"},
+		"who only says that it is a proxy": {trusted, "198.51.100.1:5000", forwarded,
+			"198.51.100.1 8480, your own connection to this service"},
 		"by a proxy elsewhere": {trusted, "192.0.2.7:5000", forwarded,
-			"192.0.2.7 8480, your own way to this service by the proxy 192.0.2.7"},
-		"a proxy that tells nothing":            {trusted, "192.0.2.7:5000", nil, "192.0.2.7 8480, your own way to this service"},
-		"by a proxy in the same guest":          {trusted, "127.0.0.1:5000", forwarded, "203.0.113.9 443, your own way to this service"},
-		"by one at the port of the base URL":    {named, "127.0.0.1:5000", forwarded, "203.0.113.9 9443, your own way to this service"},
-		"by one that uses the guest's address":  {trusted, "192.0.2.1:5000", forwarded, "203.0.113.9 443, your own way to this service"},
+			"192.0.2.7 8480, your own connection to this service through the proxy 192.0.2.7"},
+		"a proxy that tells nothing": {trusted, "192.0.2.7:5000", nil, "192.0.2.7 8480, your own connection to this service"},
+		"by a proxy in the same guest": {trusted, "127.0.0.1:5000", forwarded,
+			"203.0.113.9 443, your own connection to this service"},
+		"by one at the port of the base URL": {named, "127.0.0.1:5000", forwarded,
+			"203.0.113.9 9443, your own connection to this service"},
+		"by one that uses the guest's address": {trusted, "192.0.2.1:5000", forwarded,
+			"203.0.113.9 443, your own connection to this service"},
 		"from the guest itself":                 {trusted, "127.0.0.1:5000", nil, ""},
 		"from the guest itself through a proxy": {trusted, "127.0.0.1:5000", map[string]string{"X-Forwarded-For": "127.0.0.1"}, ""},
 	} {

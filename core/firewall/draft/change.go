@@ -101,7 +101,7 @@ func inBody(in where, err error, part ...any) error {
 // the state its own with owned. After an error the state is unusable.
 func (c *Change) apply(in where, s *sdk.State) error {
 	if s.Absent && c.Action != createGroup {
-		return at(in, "there is no such group", "scope", "group")
+		return at(in, "group not found", "scope", "group")
 	}
 	switch c.Action {
 	case createRule, changeRule, deleteRule, moveRule:
@@ -115,9 +115,9 @@ func (c *Change) apply(in where, s *sdk.State) error {
 	}
 	switch {
 	case s.Scope.Kind != sdk.GroupScope:
-		return at(in, "this is about a security group: name it in scope", "scope", "kind")
+		return at(in, "this action is for a security group: set scope to a group", "scope", "kind")
 	case c.Action == createGroup && !s.Absent:
-		return at(in, "there is one of this name", "scope", "group")
+		return at(in, "this name already exists", "scope", "group")
 	case c.Action == createGroup:
 		if err := sdk.CheckName("group", s.Scope.Group); err != nil {
 			return inBody(in, err, "scope")
@@ -155,16 +155,16 @@ func (c *Change) applyRule(in where, s *sdk.State) error {
 	}
 	switch {
 	case c.Action != createRule && c.Pos == nil:
-		return at(in, "it is missing", "pos")
+		return at(in, "is required", "pos")
 	case c.Action == createRule && place > len(rules), c.Action != createRule && place >= len(rules):
-		return at(in, fmt.Sprintf("there are %d rules then", len(rules)), "pos")
+		return at(in, fmt.Sprintf("there are only %d rules at this point", len(rules)), "pos")
 	case c.Rule == nil && (c.Action == createRule || c.Action == changeRule):
-		return at(in, "it is missing", "rule")
+		return at(in, "is required", "rule")
 	}
 	switch c.Action {
 	case createRule:
 		if len(rules) >= maxRules {
-			return at(in, fmt.Sprintf("a scope of a draft has %d rules at most", maxRules), "action")
+			return at(in, fmt.Sprintf("a scope of a draft can have at most %d rules", maxRules), "action")
 		}
 		made, err := sdk.RuleChange{Set: c.Rule.fields()}.Apply(sdk.Rule{})
 		if err != nil {
@@ -181,13 +181,13 @@ func (c *Change) applyRule(in where, s *sdk.State) error {
 		rules = takeRule(rules, place)
 	case moveRule:
 		if c.To == nil || *c.To >= len(rules) {
-			return at(in, fmt.Sprintf("it is a place from 0 to %d", len(rules)-1), "to")
+			return at(in, fmt.Sprintf("must be a position from 0 to %d", len(rules)-1), "to")
 		}
 		moved := rules[place]
 		rules = insertRule(takeRule(rules, place), *c.To, moved)
 	}
 	if s.Scope.Kind == sdk.GroupScope && slices.ContainsFunc(rules, func(r sdk.Rule) bool { return r.Direction == sdk.DirectionGroup }) {
-		return at(in, "a group cannot stand in a group", "rule", sdk.FieldDirection)
+		return at(in, "a group cannot contain another group", "rule", sdk.FieldDirection)
 	}
 	s.Rules = rules
 	return nil
@@ -199,9 +199,9 @@ func (c *Change) applyAlias(in where, s *sdk.State) error {
 	place := aliasNamed(s.Aliases, c.Name)
 	switch {
 	case c.Action == createAlias && slices.ContainsFunc(s.Aliases, func(a sdk.Alias) bool { return strings.EqualFold(a.Name, c.Name) }):
-		return at(in, "there is one of this name", "name")
+		return at(in, "this name already exists", "name")
 	case c.Action != createAlias && place < 0:
-		return at(in, "there is none of this name", "name")
+		return at(in, "this name does not exist", "name")
 	}
 	if c.Action == deleteAlias {
 		s.Aliases = slices.Delete(s.Aliases, place, place+1)
@@ -215,7 +215,7 @@ func (c *Change) applyAlias(in where, s *sdk.State) error {
 	if c.CIDR != "" {
 		var is bool
 		if a.CIDR, is = address(c.CIDR); !is {
-			return at(in, "it is no address and no network", "cidr")
+			return at(in, "must be an address or a network", "cidr")
 		}
 	}
 	if c.Comment != nil {
@@ -229,9 +229,9 @@ func (c *Change) applySet(in where, s *sdk.State) error {
 	place := setNamed(s.IPSets, c.Name)
 	switch {
 	case c.Action == createIPSet && place >= 0:
-		return at(in, "there is one of this name", "name")
+		return at(in, "this name already exists", "name")
 	case c.Action != createIPSet && place < 0:
-		return at(in, "there is none of this name", "name")
+		return at(in, "this name does not exist", "name")
 	}
 	switch c.Action {
 	case deleteIPSet:
@@ -250,9 +250,9 @@ func (c *Change) applySet(in where, s *sdk.State) error {
 		was := memberNamed(set.Members, m.CIDR)
 		switch {
 		case (c.Action == createIPSet || c.Action == addMember) && was >= 0:
-			return at(in, "the set has it already", "members", i, "cidr")
+			return at(in, "the set already has this member", "members", i, "cidr")
 		case (c.Action == changeMember || c.Action == removeMember) && was < 0:
-			return at(in, "the set has none such", "members", i, "cidr")
+			return at(in, "the set does not have this member", "members", i, "cidr")
 		case c.Action == removeMember:
 			set.Members = slices.Delete(set.Members, was, was+1)
 		case c.Action == changeMember:
@@ -268,7 +268,7 @@ func (c *Change) applySet(in where, s *sdk.State) error {
 		}
 	}
 	if len(set.Members) > maxMembers {
-		return at(in, fmt.Sprintf("a set of a draft has %d members at most", maxMembers), "members")
+		return at(in, fmt.Sprintf("a set of a draft can have at most %d members", maxMembers), "members")
 	}
 	return inBody(in, sdk.State{Scope: s.Scope, IPSets: []sdk.IPSetState{{IPSet: set.IPSet}}}.Check())
 }
@@ -276,13 +276,13 @@ func (c *Change) applySet(in where, s *sdk.State) error {
 // applyOptions applies a change of options.
 func (c *Change) applyOptions(in where, s *sdk.State) error {
 	if len(c.Options) == 0 || len(c.Options) > maxOptions {
-		return at(in, fmt.Sprintf("it has 1 to %d options", maxOptions), "options")
+		return at(in, fmt.Sprintf("must have 1 to %d options", maxOptions), "options")
 	}
 	var want sdk.Options
 	var names []string
 	for name, value := range c.Options {
 		if len(name) > maxOptionKey || sdk.CheckName(sdk.FieldName, name) != nil {
-			return at(in, "there is an option of a name that none can have", "options")
+			return at(in, "an option name is not valid", "options")
 		}
 		names = append(names, name)
 		if flag := want.Flag(name); flag != nil {
@@ -291,7 +291,7 @@ func (c *Change) applyOptions(in where, s *sdk.State) error {
 				*flag = new(value == "1")
 			case "":
 			default:
-				return at(in, "it is 1, 0 or empty", "options", name)
+				return at(in, "must be 1, 0 or empty", "options", name)
 			}
 			continue
 		}

@@ -38,7 +38,7 @@ type params struct {
 
 // inBetween begins the confirmation for a draft whose changes no order makes
 // safe.
-const inBetween = "while the changes are made something may get through for a moment that gets through neither before nor afterwards: "
+const inBetween = "while the changes are applied, traffic may pass for a moment that passes neither before nor after: "
 
 // anyHost accepts every host. It is for questions that need a token but no
 // ability.
@@ -80,13 +80,14 @@ func (s *Store) Commit(ctx context.Context, id int64, window time.Duration, conf
 	}
 	c := plan.Confirmation{Phrase: r.Name, Given: confirm != nil && *confirm == r.Name, IsSelf: j.asks()}
 	if len(j.doubts) > 0 {
-		c.Code, c.Why = problem.CodeConfirmRequired, inBetween+strings.Join(j.doubts, "; ")+"; send the draft's name as confirm to go on"
+		c.Code, c.Why = problem.CodeConfirmRequired, inBetween+strings.Join(j.doubts, "; ")+"; to proceed, send the draft's name as "+
+			"confirm"
 	}
 	if len(j.used) > 0 {
-		c.Code, c.Why = problem.CodeInUse, strings.Join(j.used, "; ")+"; send the draft's name as confirm to go on"
+		c.Code, c.Why = problem.CodeInUse, strings.Join(j.used, "; ")+"; to proceed, send the draft's name as confirm"
 	}
 	if j.asks() {
-		c.Code, c.Why = problem.CodeSelfTarget, strings.Join(append([]string{j.text() + " Send the draft's name as confirm to go on"},
+		c.Code, c.Why = problem.CodeSelfTarget, strings.Join(append([]string{j.text() + " To proceed, send the draft's name as confirm"},
 			j.used...), "; ")
 	}
 	if err := draft.Decide(ctx, c, func(_ context.Context, p *plan.Plan) error { s.tell(ctx, r, j, window, p); return nil }); err != nil {
@@ -113,7 +114,7 @@ func (s *Store) Commit(ctx context.Context, id int64, window time.Duration, conf
 			return fmt.Errorf("writing a draft: %w", err)
 		}
 		if tag.RowsAffected() == 0 {
-			return problem.New(problem.CodeInvalidState, "the draft was changed, or committed, by somebody else meanwhile")
+			return problem.New(problem.CodeInvalidState, "somebody else has changed or committed the draft")
 		}
 		return audit.Write(ctx, tx)
 	})
@@ -154,10 +155,10 @@ func (s *Store) held(ctx context.Context, q querier, r *record) error {
 		return nil
 	}
 	if err != nil {
-		return db.Problem(fmt.Errorf("looking for other drafts: %w", err))
+		return db.Problem(fmt.Errorf("reading other drafts: %w", err))
 	}
 	at := slices.IndexFunc(r.Scopes, func(sc stored) bool { return sc.key() == key })
-	return problem.New(problem.CodeFirewallBusy, "another draft is being tried out on %s: confirm it, or wait until it is put back",
+	return problem.New(problem.CodeFirewallBusy, "another draft is waiting for confirmation on %s: confirm it, or wait until it is undone",
 		r.Scopes[at].title()).With("draft", other)
 }
 
@@ -167,7 +168,7 @@ func (s *Store) hold(ctx context.Context, tx *db.Tx, r *record) error {
 	tag, err := tx.Pgx.Exec(ctx, `INSERT INTO firewall_draft_locks (cluster_id, scope, draft_id)
 		SELECT $1, scope, $3 FROM unnest($2::text[]) AS scope ORDER BY scope ON CONFLICT DO NOTHING`, r.ClusterID, r.keys(), r.ID)
 	if err != nil {
-		return fmt.Errorf("taking the scopes of a draft: %w", err)
+		return fmt.Errorf("locking the scopes of a draft: %w", err)
 	}
 	if int(tag.RowsAffected()) == len(r.Scopes) {
 		return nil
@@ -175,7 +176,7 @@ func (s *Store) hold(ctx context.Context, tx *db.Tx, r *record) error {
 	if err := s.held(ctx, tx.Pgx, r); err != nil {
 		return err
 	}
-	return problem.New(problem.CodeFirewallBusy, "another draft is being tried out on the same scopes; try again")
+	return problem.New(problem.CodeFirewallBusy, "another draft is waiting for confirmation on the same scopes; try again")
 }
 
 // read reads the present state of scopes. It refuses more than sdk.MaxState of
@@ -190,8 +191,8 @@ func (s *Store) read(ctx context.Context, hostID int64, scopes []sdk.Scope) ([]s
 				return nil, err
 			}
 			if size += state.Size(); size > sdk.MaxState {
-				return nil, problem.New(problem.CodeInvalidState, "the firewalls of these scopes have more than %d MiB together; use several "+
-					"drafts with fewer scopes", sdk.MaxState>>20)
+				return nil, problem.New(problem.CodeInvalidState, "the firewalls of these scopes have more than %d MiB in total; use "+
+					"several drafts with fewer scopes", sdk.MaxState>>20)
 			}
 			all = append(all, state)
 		}
@@ -209,7 +210,7 @@ func (s *Store) located(ctx context.Context, of *stored) (sdk.Scope, error) {
 	}
 	now, err := s.guestScope(ctx, of.GuestID)
 	if err == nil && !now.Same(at) {
-		err = problem.New(problem.CodeNotFound, "%s is not there any more", of.title())
+		err = problem.New(problem.CodeNotFound, "%s no longer exists", of.title())
 	}
 	return now, err
 }
@@ -242,6 +243,6 @@ func (s *Store) unchanged(ctx context.Context, r *record) error {
 	if len(current) == 0 {
 		return nil
 	}
-	return problem.New(problem.CodeDigestConflict, "the firewall was changed since the draft was made: send its changes again, and they "+
-		"are made of what is there now").With("current", current)
+	return problem.New(problem.CodeDigestConflict, "the firewall has changed since the draft was created: send the changes again, and "+
+		"they are applied to the current state").With("current", current)
 }

@@ -63,7 +63,7 @@ func (s *Store) compose(ctx context.Context, q Request) (*record, error) {
 	err = s.DB.Pool.QueryRow(ctx, "SELECT c.id, coalesce(c.name, '') FROM hosts h JOIN clusters c ON c.id = h.cluster_id WHERE h.id = $1",
 		q.HostID).Scan(&cluster, &r.Cluster)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, problem.New(problem.CodeInvalidState, "nothing is known of the host's cluster yet")
+		return nil, problem.New(problem.CodeInvalidState, "the host's cluster has not been read yet")
 	}
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading the host's cluster: %w", err))
@@ -76,7 +76,7 @@ func (s *Store) compose(ctx context.Context, q Request) (*record, error) {
 			continue
 		}
 		if len(place) == maxScopes {
-			return nil, at(one.In, fmt.Sprintf("a draft has %d scopes at most", maxScopes))
+			return nil, at(one.In, fmt.Sprintf("a draft can have at most %d scopes", maxScopes))
 		}
 		found, role, err := s.resolve(ctx, r, one.In, on)
 		if err != nil {
@@ -109,7 +109,8 @@ func (s *Store) compose(ctx context.Context, q Request) (*record, error) {
 	}
 	for i := range now {
 		if n := len(now[i].Rules); n > maxListed {
-			return nil, problem.New(problem.CodeInvalidState, "cannot make a draft of %s: it has %d rules, and a draft takes %d at most",
+			return nil, problem.New(problem.CodeInvalidState, "cannot create a draft of %s: it has %d rules, and a draft can have at "+
+				"most %d",
 				r.Scopes[i].title(), n, maxListed)
 		}
 		r.Scopes[i].Before, r.Scopes[i].After = now[i], owned(now[i])
@@ -133,7 +134,7 @@ func (s *Store) compose(ctx context.Context, q Request) (*record, error) {
 	for i := range r.Scopes {
 		r.Scopes[i].After.Digests = sdk.Digests{}
 		if err := r.Scopes[i].After.Check(); err != nil {
-			return nil, problem.New(problem.CodeInvalidState, "%s has what no draft can be made of: %v", r.Scopes[i].title(), err)
+			return nil, problem.New(problem.CodeInvalidState, "cannot create a draft of %s: %v", r.Scopes[i].title(), err)
 		}
 	}
 	return r, s.able(ctx, r)
@@ -191,11 +192,11 @@ func (s *Store) resolve(ctx context.Context, r *record, in where, on On) (stored
 	guestIs := on.Kind == "vm" || on.Kind == "app"
 	switch {
 	case guestIs != (on.ID != 0):
-		return none("id", "it is for VMs and apps, and for those it must be given")
+		return none("id", "required for VMs and apps, and only allowed for them")
 	case (on.Kind == "node") != (on.Node != ""):
-		return none("node", "it is for nodes, and for those it must be given")
+		return none("node", "required for nodes, and only allowed for them")
 	case (on.Kind == "group") != (on.Group != ""):
-		return none("group", "it is for groups, and for those it must be given")
+		return none("group", "required for groups, and only allowed for them")
 	}
 	out := stored{Kind: on.Kind}
 	switch on.Kind {
@@ -223,11 +224,11 @@ func (s *Store) resolve(ctx context.Context, r *record, in where, on On) (stored
 		err := s.DB.Pool.QueryRow(ctx, query, on.ID).Scan(&out.GuestID, &out.Name, &cluster, &out.GuestName)
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):
-			return stored{}, identity.NoRole, problem.New(problem.CodeNotFound, "the hypervisor has no such %s any more", on.Kind)
+			return stored{}, identity.NoRole, problem.New(problem.CodeNotFound, "the hypervisor no longer has this %s", on.Kind)
 		case err != nil:
 			return stored{}, identity.NoRole, db.Problem(fmt.Errorf("reading a guest: %w", err))
 		case cluster != r.ClusterID:
-			return none("id", "it is not in the cluster of the host: a draft is about one cluster")
+			return none("id", "is not in the cluster of the host: a draft covers one cluster")
 		}
 		out.ID = on.ID
 		out.Before.Scope, err = s.guestScope(ctx, out.GuestID)
@@ -244,7 +245,7 @@ func (s *Store) guestScope(ctx context.Context, id int64) (sdk.Scope, error) {
 	err := s.DB.Pool.QueryRow(ctx, "SELECT kind, node, ref, coalesce(uid, '') FROM guests WHERE id = $1", id).Scan(&g.Kind, &g.Node, &g.ID,
 		&g.UID)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return sdk.Scope{}, problem.New(problem.CodeNotFound, "the guest is not there any more")
+		return sdk.Scope{}, problem.New(problem.CodeNotFound, "the guest no longer exists")
 	}
 	return sdk.Scope{Kind: sdk.GuestScope, Guest: &g}, db.Problem(err)
 }

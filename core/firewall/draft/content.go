@@ -45,7 +45,7 @@ func (c Content) Check() error {
 	members := 0
 	for i := range c.IPSets {
 		if members += len(c.IPSets[i].Members); members > maxMembers {
-			return at(body, fmt.Sprintf("its sets have %d members at most", maxMembers), "ipsets")
+			return at(body, fmt.Sprintf("the sets can have at most %d members in total", maxMembers), "ipsets")
 		}
 		if err := c.set(i).apply(append(body, "ipsets", i), &state); err != nil {
 			return err
@@ -107,7 +107,7 @@ func (f *Filling) fill(scopes []stored, place map[On]int) ([]Change, error) {
 		}
 		filled[place[on]] = true
 		if scope.After.Absent {
-			return nil, at(in, "there is no such group", "group")
+			return nil, at(in, "group not found", "group")
 		}
 		changes, err := f.changes(scope.Before)
 		if err != nil {
@@ -123,9 +123,10 @@ func (f *Filling) fill(scopes []stored, place map[On]int) ([]Change, error) {
 	}
 	switch {
 	case len(all) == 0:
-		return nil, problem.New(problem.CodeInvalidState, "nothing would change: all of it is there")
+		return nil, problem.New(problem.CodeInvalidState, "nothing would change: everything already exists")
 	case len(all) > maxChanges:
-		return nil, at(where{"body"}, fmt.Sprintf("it would take %d changes, and a draft has %d at most", len(all), maxChanges), "scopes")
+		return nil, at(where{"body"}, fmt.Sprintf("this would take %d changes, and a draft can have at most %d",
+			len(all), maxChanges), "scopes")
 	}
 	return all, nil
 }
@@ -137,13 +138,13 @@ func whole(in where, scope *stored, err error) error {
 	if len(p.Faults) == 0 {
 		return err
 	}
-	return at(in, fmt.Sprintf("it cannot be put into %s: %s", scope.title(), p.Faults[0].Msg))
+	return at(in, fmt.Sprintf("cannot be applied to %s: %s", scope.title(), p.Faults[0].Msg))
 }
 
 // otherwise returns the fault of an object that the scope has with another
 // value, where Replace is not set.
 func otherwise(format string, args ...any) error {
-	return problem.InvalidField(fmt.Sprintf(format, args...)+"; replace would change that", "value_error", "body")
+	return problem.InvalidField(fmt.Sprintf(format, args...)+"; set replace to change it", "value_error", "body")
 }
 
 // changes returns the changes that a scope needs, aliases and sets before the
@@ -161,7 +162,7 @@ func (f *Filling) changes(now sdk.State) (all []Change, err error) {
 			case has == want:
 				continue
 			case has.CIDR != want.CIDR && !f.Replace:
-				return nil, otherwise("its alias %s stands for %s", has.Name, has.CIDR)
+				return nil, otherwise("its alias %s already has the value %s", has.Name, has.CIDR)
 			case !f.Replace: // only the comment differs
 				continue
 			}
@@ -208,7 +209,7 @@ func (f *Filling) members(i int, now sdk.State) (all []Change, err error) {
 		case was < 0:
 			added = append(added, m)
 		case has[was].NoMatch != m.NoMatch && !f.Replace:
-			return nil, otherwise("its set %s has %s in the opposite sense", set.Name, m.CIDR)
+			return nil, otherwise("its set %s has %s with the opposite nomatch", set.Name, m.CIDR)
 		case has[was] != sdk.IPSetMember(m) && f.Replace:
 			changed = append(changed, m)
 		}

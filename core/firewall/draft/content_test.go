@@ -125,9 +125,9 @@ func TestFillingThatCannotBe(t *testing.T) {
 		says       string
 	}{
 		{"a node has no aliases", webServer, draft.On{Kind: "node", Node: "node1"}, problem.CodeUnsupportedAtScope, "aliases"},
-		{"no such group", webServer, draft.On{Kind: "group", Group: "none"}, problem.CodeInvalid, "there is no such group"},
+		{"no such group", webServer, draft.On{Kind: "group", Group: "none"}, problem.CodeInvalid, "group not found"},
 		{"a group in a group", `{"rules":[{"type":"group","action":"other"}]}`, draft.On{Kind: "group", Group: "web"}, problem.CodeInvalid,
-			"cannot be put into the group web"},
+			"cannot be applied to the group web"},
 		{"no such VM", webServer, draft.On{Kind: "vm", ID: 99}, problem.CodeNotFound, ""},
 		{"no id", webServer, draft.On{Kind: "vm"}, problem.CodeInvalid, "must be given"},
 	} {
@@ -216,7 +216,7 @@ func TestFillingWhatIsThereOtherwise(t *testing.T) {
 	on := draft.On{Kind: "vm", ID: 1}
 	for name, body := range map[string]string{
 		"stands for 203.0.113.0/24": `{"rules":[{"type":"in","action":"DROP"}],"aliases":[{"name":"office","cidr":"192.0.2.0/24"}]}`,
-		"198.51.100.9 in the opposite": `{"rules":[{"type":"in","action":"DROP"}],
+		"198.51.100.9 with the opposite": `{"rules":[{"type":"in","action":"DROP"}],
 			"ipsets":[{"name":"bad","members":[{"cidr":"198.51.100.9/32","nomatch":true}]}]}`,
 	} {
 		_, err := f.fill(body, false, 0, on)

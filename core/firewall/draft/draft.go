@@ -213,7 +213,7 @@ func (s *Store) stands(ctx context.Context, id int64) (*record, error) {
 	}
 	r, err := pgx.CollectExactlyOneRow(rows, scan)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, problem.New(problem.CodeNotFound, "there is no such draft")
+		return nil, problem.New(problem.CodeNotFound, "draft not found")
 	}
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading a draft: %w", err))
@@ -269,15 +269,15 @@ func (r *record) busy() error {
 	case open, undone:
 		return nil
 	case committing, waiting, undoing:
-		return problem.New(problem.CodeInvalidState, "the draft is being carried out by a job: it is %s", r.Status).With("job", r.JobID)
+		return problem.New(problem.CodeInvalidState, "a job is applying the draft (status: %s)", r.Status).With("job", r.JobID)
 	}
-	return problem.New(problem.CodeInvalidState, "the draft was carried out: make another one")
+	return problem.New(problem.CodeInvalidState, "the draft was already applied: create another one")
 }
 
 // staleDraft returns the problem of a draft that was changed by somebody else,
 // with its present state.
 func staleDraft(now Draft) error {
-	return problem.New(problem.CodeDigestConflict, "the draft was changed by somebody else meanwhile").With("current", now)
+	return problem.New(problem.CodeDigestConflict, "somebody else has changed the draft").With("current", now)
 }
 
 // Replace replaces the changes of a draft, based on its version, and compares
@@ -318,7 +318,7 @@ func (s *Store) Replace(ctx context.Context, id, version int64, name *string, ch
 			return fmt.Errorf("writing a draft: %w", err)
 		}
 		if changed = tag.RowsAffected() == 1; !changed {
-			return problem.New(problem.CodeDigestConflict, "the draft was changed by somebody else meanwhile")
+			return problem.New(problem.CodeDigestConflict, "somebody else has changed the draft")
 		}
 		r.audit(ctx)
 		return audit.Write(ctx, tx)
@@ -343,7 +343,7 @@ func (s *Store) Delete(ctx context.Context, id int64) error {
 			return fmt.Errorf("deleting a draft: %w", err)
 		}
 		if tag.RowsAffected() == 0 {
-			return problem.New(problem.CodeInvalidState, "a job carries the draft out: wait for it or cancel it")
+			return problem.New(problem.CodeInvalidState, "a job is applying the draft: wait for it or cancel it")
 		}
 		r.audit(ctx)
 		return audit.Write(ctx, tx)
@@ -372,7 +372,7 @@ func (s *Store) Confirm(ctx context.Context, id int64) (Draft, error) {
 			return fmt.Errorf("confirming a draft: %w", err)
 		}
 		if tag.RowsAffected() == 0 {
-			return problem.New(problem.CodeInvalidState, "the draft does not wait to be confirmed, or not any more: it is %s", r.Status).
+			return problem.New(problem.CodeInvalidState, "the draft is not waiting for confirmation (status: %s)", r.Status).
 				With("status", r.Status)
 		}
 		audit.Describe(ctx, func(e *audit.Entry) { e.JobID = r.JobID })

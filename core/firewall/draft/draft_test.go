@@ -57,7 +57,7 @@ func TestUnconfirmedDraftIsPutBack(t *testing.T) {
 	waittest.Until(t, "the changes are made", func() bool { return f.states() == want })
 	f.expire(d.ID)
 	j := f.ends(id, job.Failed)
-	if got := f.states(); got != before || !strings.Contains(j.Error, "nobody has confirmed") {
+	if got := f.states(); got != before || !strings.Contains(j.Error, "was not confirmed") {
 		t.Errorf("%s; it stands\n%s\nwant\n%s", j.Error, got, before)
 	}
 	if _, err := f.Confirm(as(t, identity.Operator), d.ID); problem.CodeOf(err) != problem.CodeInvalidState {
@@ -230,7 +230,7 @@ func TestHypervisorAway(t *testing.T) {
 				f.at.Fail(away)
 				release()
 			}
-			waittest.Until(t, "it is noted", func() bool { return strings.Contains(f.transcript(id), "everything is put back as soon as") })
+			waittest.Until(t, "it is noted", func() bool { return strings.Contains(f.transcript(id), "trying again until it does") })
 			f.at.Fail(nil)
 			j := f.ends(id, job.Failed)
 			if got := f.states(); got != before || !strings.Contains(j.Error, "first contact") {
@@ -249,7 +249,7 @@ func TestRefusedChangeIsPutBack(t *testing.T) {
 	f.at.FailCall("DeleteRule", plugin.Errorf(plugin.Denied, "the token may not"))
 	id := f.commit(d, time.Hour)
 	f.start()
-	waittest.Until(t, "it is put back", func() bool { return strings.Contains(f.transcript(id), "putting everything back") })
+	waittest.Until(t, "it is put back", func() bool { return strings.Contains(f.transcript(id), "undoing all changes") })
 	f.at.FailCall("DeleteRule", nil)
 	j := f.ends(id, job.Failed)
 	if got := f.states(); got != before || !strings.Contains(j.Error, "the token may not") {
@@ -333,7 +333,8 @@ func TestWhatIsInUseIsAskedFor(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = f.Commit(as(t, identity.Admin), d.ID, time.Hour, nil)
-		told := strings.Contains(strings.Join(answer.Plan.Warnings, " "), "The alias office, which it deletes, is named at 1 places that it")
+		told := strings.Contains(strings.Join(answer.Plan.Warnings, " "),
+			"The alias office, which the draft deletes, is still used in 1 places")
 		if told != strings.Contains(fmt.Sprint(err), "office") {
 			t.Errorf("told %t and refused with %v", told, err)
 		}
@@ -347,7 +348,7 @@ func TestWhatIsInUseIsAskedFor(t *testing.T) {
 	own := `[{"scope":{"kind":"cluster"},"action":"create_rule","rule":{"type":"in","action":"DROP","source":"spare"}},
 		{"scope":{"kind":"cluster"},"action":"delete_alias","name":"spare"}]`
 	_, err := f.Commit(as(t, identity.Admin), f.draft(own).ID, time.Hour, nil)
-	if !strings.Contains(fmt.Sprint(err), "the alias spare, which it deletes, is named at 1 places") {
+	if !strings.Contains(fmt.Sprint(err), "the alias spare, which the draft deletes, is still used in 1 places") {
 		t.Errorf("its own rule: %v", err)
 	}
 	for name, body := range map[string]string{"spare": `[{"scope":{"kind":"cluster"},"action":"delete_alias","name":"spare"}]`,
@@ -382,7 +383,7 @@ func TestOrderThatPromisesNothing(t *testing.T) {
 		if answer == nil {
 			t.Fatal(err)
 		}
-		warned := strings.Contains(strings.Join(answer.Plan.Warnings, " "), "While the changes are made something may get through")
+		warned := strings.Contains(strings.Join(answer.Plan.Warnings, " "), "While the changes are applied, traffic may pass")
 		if warned != asks || answer.Plan.ConfirmPhrase != nil != asks {
 			t.Errorf("%s: the plan is %+v", body, answer.Plan)
 		}
@@ -416,7 +417,7 @@ func TestClustersOwnTrafficIsCut(t *testing.T) {
 		if answer == nil {
 			t.Fatal(err)
 		}
-		const way = "what the node node1 says to the node node2 to keep the cluster together (the cluster's own, tcp port 7777)"
+		const way = "the cluster traffic from the node node1 to the node node2 (the cluster's own, tcp port 7777)"
 		if text := fmt.Sprintf("%+v", answer.Plan); strings.Contains(text, "cuts "+way) != cut {
 			t.Errorf("port %s: the plan is %s", port, text)
 		}

@@ -133,7 +133,7 @@ func TestJobsThatAllLeaveTheDraft(t *testing.T) {
 		}
 	}
 	f.wantFree()
-	if now := f.becomes(d.ID, "unknown"); !strings.Contains(*now.Outcome, "what stands is not known") {
+	if now := f.becomes(d.ID, "unknown"); !strings.Contains(*now.Outcome, "it is unknown which of the changes are in effect") {
 		t.Error(*now.Outcome)
 	}
 	if err := f.Delete(as(t, identity.Admin), d.ID); err != nil {
@@ -202,7 +202,7 @@ func TestScopeThatIsRefusedForAWhile(t *testing.T) {
 	f.becomes(d.ID, "waiting")
 	f.at.FailCall("CreateRule", plugin.Errorf(plugin.Refused, "no quorum"))
 	f.cancel(id)
-	waittest.Until(t, "it is noted", func() bool { return strings.Contains(f.transcript(id), "everything is put back as soon as") })
+	waittest.Until(t, "it is noted", func() bool { return strings.Contains(f.transcript(id), "trying again until it does") })
 	f.at.FailCall("CreateRule", nil)
 	f.ends(id, job.Canceled)
 	if got := f.states(); got != before {
@@ -235,7 +235,7 @@ func nodeRemoved(t *testing.T, also func(f *fixture)) {
 	also(f)
 	f.cancel(id)
 	f.ends(id, job.Canceled)
-	if now := f.becomes(d.ID, "undone"); !strings.Contains(*now.Outcome, "the node node2 is not there any more") {
+	if now := f.becomes(d.ID, "undone"); !strings.Contains(*now.Outcome, "the node node2 no longer exists") {
 		t.Error(*now.Outcome)
 	}
 	if got := f.states(); got != before {
@@ -271,7 +271,7 @@ func TestGuestIsDestroyedWhileTheDraftWaits(t *testing.T) {
 			}
 			f.ends(id, end)
 			now := f.becomes(d.ID, status)
-			if !strings.Contains(*now.Outcome, "the VM web is not there any more") || strings.Contains(*now.Outcome, "omebody else") {
+			if !strings.Contains(*now.Outcome, "the VM web no longer exists") || strings.Contains(*now.Outcome, "omebody else") {
 				t.Error(*now.Outcome)
 			}
 			if got := f.states(); !strings.Contains(got, want) {
@@ -302,7 +302,7 @@ func TestGuestIsDestroyedBeforeTheDraftBegins(t *testing.T) {
 	f.Exec("DELETE FROM guests WHERE name = 'web'")
 	f.start()
 	f.ends(id, job.Failed)
-	if now := f.becomes(d.ID, "open"); *now.Outcome != "the VM web is not there any more; nothing was done" {
+	if now := f.becomes(d.ID, "open"); *now.Outcome != "the VM web no longer exists; nothing was done" {
 		t.Error(*now.Outcome)
 	}
 	if got := f.states(); got != before {
@@ -327,7 +327,7 @@ func TestNodeGoesAwayWhileTheDraftWaits(t *testing.T) {
 	f.postpone(d.ID)
 	f.cluster.SetFault("nodestatus", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no route to host")})
 	j := f.ends(id, job.Failed)
-	if !strings.Contains(j.Error, "the node node2 does not answer any more") {
+	if !strings.Contains(j.Error, "the node node2 no longer answers") {
 		t.Error(j.Error)
 	}
 	if got := f.states(); got != before {
@@ -344,8 +344,8 @@ func TestNodeThatMayOnlyBeLookedAtGoesAway(t *testing.T) {
 		before    memdriver.Fault
 		noted, by string
 	}{
-		"its host answers":         {memdriver.Fault{}, "2 of 2 hosts of the cluster answer, and 0 nodes besides", "the host 2"},
-		"its host does not answer": {gone, "1 of 2 hosts of the cluster answer, and 1 nodes besides", "the node node2"},
+		"its host answers":         {memdriver.Fault{}, "2 of 2 hosts of the cluster answer, plus 0 other nodes", "the host 2"},
+		"its host does not answer": {gone, "1 of 2 hosts of the cluster answer, plus 1 other nodes", "the node node2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -364,7 +364,7 @@ func TestNodeThatMayOnlyBeLookedAtGoesAway(t *testing.T) {
 				f.cluster.SetFault("nodestatus", gone)
 			}
 			j := f.ends(id, job.Failed)
-			if !strings.Contains(j.Error, one.by+" does not answer any more") {
+			if !strings.Contains(j.Error, one.by+" no longer answers") {
 				t.Error(j.Error)
 			}
 			if got := f.states(); got != before {

@@ -109,11 +109,11 @@ func (s *Store) macros(ctx context.Context, r *record, q *Request) error {
 // unknownMacro returns the fault of an unknown macro, at the change that names
 // it.
 func (q *Request) unknownMacro(name string) error {
-	const text = "the firewall has no such macro"
+	const text = "macro not found"
 	for n := range q.Changes {
 		if rule := q.Changes[n].Rule; rule != nil && rule.Macro != nil && *rule.Macro == name {
 			return at(change(n), text, "rule", sdk.FieldMacro)
 		}
 	}
-	return at(where{"body"}, text+" as "+name, "scopes")
+	return at(where{"body"}, text+": "+name, "scopes")
 }

@@ -79,11 +79,11 @@ func (j *judgement) asks() bool { return len(j.cut) > 0 || len(j.unclear) > 0 }
 func (j *judgement) text() string {
 	switch {
 	case len(j.cut) > 0:
-		return "This cuts " + strings.Join(j.cut, "; ") + "."
+		return "This breaks " + strings.Join(j.cut, "; ") + "."
 	case len(j.unclear) > 0:
-		return "It cannot be told whether this service, or its cluster, is cut off: " + strings.Join(j.unclear, "; ") + "."
+		return "Hostler cannot determine whether this service or its cluster is cut off: " + strings.Join(j.unclear, "; ") + "."
 	}
-	return "The way of this service to the nodes, and theirs to each other, stay open."
+	return "The connections from this service to the nodes, and between the nodes, stay open."
 }
 
 // probe is a connection that must stay possible.
@@ -133,7 +133,7 @@ func (s *Store) judge(ctx context.Context, r *record) (*judgement, error) {
 		return nil, err
 	}
 	if len(probes) == 0 {
-		doubt("it is not known at which address the service reaches a node")
+		doubt("the address at which the service reaches a node is unknown")
 	}
 	if err := s.beyond(ctx, r, doubt); err != nil {
 		return nil, err
@@ -152,15 +152,15 @@ func (s *Store) judge(ctx context.Context, r *record) (*judgement, error) {
 	})
 	if err != nil {
 		if problem.CodeOf(err) == problem.CodeUnsupported || problem.CodeOf(err) == problem.CodeUnsupportedAtScope {
-			doubt("the firewall of this hypervisor cannot be asked what becomes of a packet")
+			doubt("the firewall of this hypervisor cannot evaluate packets")
 		} else {
-			doubt("the firewall could not be asked (%s)", job.Explain(err))
+			doubt("the firewall did not answer (%s)", job.Explain(err))
 		}
 		return j, nil
 	}
 	j.pairs, j.omitted = found.Pairs, found.Omitted
 	if len(found.Probes) != len(probes) {
-		doubt("the firewall did not answer all questions")
+		doubt("the firewall did not answer all queries")
 		return j, nil
 	}
 	for i, p := range found.Probes {
@@ -174,13 +174,13 @@ func (s *Store) judge(ctx context.Context, r *record) (*judgement, error) {
 		case was == sdk.Unknown:
 			doubt("%s: %s", probes[i].what, p.Before.Reason)
 		case probes[i].used:
-			doubt("%s is let through by no rule now either", probes[i].what)
+			doubt("%s is not allowed by any rule now either", probes[i].what)
 		}
 	}
 	for _, c := range found.Cluster {
-		what := fmt.Sprintf("what the node %s says to the node %s to keep the cluster together (%s)", c.From, c.To, c.Traffic)
+		what := fmt.Sprintf("the cluster traffic from the node %s to the node %s (%s)", c.From, c.To, c.Traffic)
 		if c.From == "" || c.To == "" {
-			what = fmt.Sprintf("what nodes say to each other to keep the cluster together (%s)", c.Traffic)
+			what = fmt.Sprintf("the cluster traffic between nodes (%s)", c.Traffic)
 		}
 		switch was, is := c.Before.Outcome, c.After.Outcome; {
 		case is == sdk.Unknown:
@@ -207,7 +207,7 @@ func (s *Store) ownGuest(ctx context.Context, r *record) (*sdk.Guest, error) {
 		var same bool
 		err := s.DB.Pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM guests WHERE id = $1 AND cluster_id = $2)", id, r.ClusterID).Scan(&same)
 		if err != nil {
-			return nil, db.Problem(fmt.Errorf("looking for our own guest: %w", err))
+			return nil, db.Problem(fmt.Errorf("reading our own guest: %w", err))
 		}
 		if same {
 			at, err := s.guestScope(ctx, id)
@@ -254,11 +254,12 @@ func (s *Store) probes(ctx context.Context, r *record, own *sdk.Guest) (all []pr
 			from = sdk.End{Kind: sdk.GuestEnd, Guest: own}
 		}
 		packet := sdk.Packet{From: from, To: sdk.End{Kind: sdk.NodeEnd, Node: h.Node}, Protocol: "tcp", DestinationPort: port}
-		all = append(all, probe{what: fmt.Sprintf("the way of this service to the node %s (tcp port %d)", h.Node, port), packet: packet,
+		all = append(all, probe{what: fmt.Sprintf("the connection from this service to the node %s (TCP port %d)",
+			h.Node, port), packet: packet,
 			used: true})
 		if h.SSH != nil {
 			packet.DestinationPort = *h.SSH
-			all = append(all, probe{what: fmt.Sprintf("the way of this service to the node %s by SSH (tcp port %d)", h.Node, *h.SSH),
+			all = append(all, probe{what: fmt.Sprintf("the SSH connection from this service to the node %s (TCP port %d)", h.Node, *h.SSH),
 				packet: packet})
 		}
 	}
@@ -270,7 +271,7 @@ func (s *Store) probes(ctx context.Context, r *record, own *sdk.Guest) (all []pr
 		for _, b := range nodes {
 			for _, port := range ports[:min(len(ports), maxPorts)] {
 				if a != b {
-					all = append(all, probe{what: fmt.Sprintf("the way of the node %s to the node %s (tcp port %d)", a, b, port),
+					all = append(all, probe{what: fmt.Sprintf("the connection from the node %s to the node %s (TCP port %d)", a, b, port),
 						packet: sdk.Packet{From: sdk.End{Kind: sdk.NodeEnd, Node: a}, To: sdk.End{Kind: sdk.NodeEnd, Node: b}, Protocol: "tcp",
 							DestinationPort: port}})
 				}
@@ -292,7 +293,7 @@ func (s *Store) beyond(ctx context.Context, r *record, doubt func(format string,
 		return db.Problem(fmt.Errorf("counting the nodes of a cluster: %w", err))
 	}
 	if most := max(hosts, nodes); most > maxNodes {
-		doubt("only %d of the %d nodes were asked after", maxNodes, most)
+		doubt("only %d of the %d nodes were checked", maxNodes, most)
 	}
 	return nil
 }
@@ -311,13 +312,13 @@ func caller(ctx context.Context, own *sdk.Guest) *probe {
 	if err != nil || !is {
 		return nil
 	}
-	what, port := "your own way to this service", tcp.Port
+	what, port := "your own connection to this service", tcp.Port
 	switch site := proxy.SiteOf(ctx, nil); {
 	case !site.Proxy.IsValid():
 	case site.Proxy.IsLoopback() || site.Proxy == tcp.AddrPort().Addr().Unmap().WithZone(""):
 		port = site.Port
 	default:
-		what, from = what+" by the proxy "+site.Proxy.String(), site.Proxy
+		what, from = what+" through the proxy "+site.Proxy.String(), site.Proxy
 	}
 	if from.IsLoopback() {
 		return nil
@@ -392,7 +393,7 @@ func (s *Store) tell(ctx context.Context, r *record, j *judgement, window time.D
 		sc := &r.Scopes[i]
 		lines := differences(sc.Before, sc.After)
 		if len(lines) == 0 {
-			p.Add(plan.KindRule, sc.Name, "Nothing changes at %s.", sc.title())
+			p.Add(plan.KindRule, sc.Name, "Nothing changes for %s.", sc.title())
 			continue
 		}
 		p.Add(plan.KindRule, sc.Name, "At %s:\n%s", sc.title(), strings.Join(lines, "\n"))
@@ -406,7 +407,7 @@ func (s *Store) tell(ctx context.Context, r *record, j *judgement, window time.D
 		case !seen || !also:
 			hidden++
 		case pair.Unknown != "":
-			untold[pair.Unknown] = append(untold[pair.Unknown], from+" can reach at "+to)
+			untold[pair.Unknown] = append(untold[pair.Unknown], from+" can reach on "+to)
 		case told == maxTold:
 			j.omitted++
 		default:
@@ -418,23 +419,24 @@ func (s *Store) tell(ctx context.Context, r *record, j *judgement, window time.D
 	for _, why := range reasons[:min(len(reasons), maxReasons)] {
 		what := untold[why][0]
 		if more := len(untold[why]) - 1; more > 0 {
-			what += fmt.Sprintf(", and %d more of the kind,", more)
+			what += fmt.Sprintf(" (and %d more pairs)", more)
 		}
-		p.Add(plan.KindTraffic, "", "What %s cannot be told: %s", what, why)
+		p.Add(plan.KindTraffic, "", "It is unknown what %s: %s", what, why)
 	}
 	if others := reasons[min(len(reasons), maxReasons):]; len(others) > 0 {
 		pairs := 0
 		for _, why := range others {
 			pairs += len(untold[why])
 		}
-		p.Add(plan.KindTraffic, "", "What %d more pairs can reach cannot be told either, for %d more reasons.", pairs, len(others))
+		p.Add(plan.KindTraffic, "", "It is also unknown what %d more pairs can reach, for %d more reasons.", pairs, len(others))
 	}
 	if hidden > 0 {
 		p.Add(plan.KindTraffic, "", "%s something.",
-			plan.Counted(hidden, "1 pair with a guest of another team gains or loses", "%d pairs with guests of other teams gain or lose"))
+			plan.Counted(hidden, "1 pair with a guest of another team gains or loses access to",
+				"%d pairs with guests of other teams gain or lose access to"))
 	}
 	if j.omitted > 0 {
-		p.Warn("%d more pairs gain or lose something.", j.omitted)
+		p.Warn("%d more pairs gain or lose access to something.", j.omitted)
 	}
 	if j.unseen > 0 {
 		p.Warn("%d more guests of the cluster were not compared.", j.unseen)
@@ -442,7 +444,7 @@ func (s *Store) tell(ctx context.Context, r *record, j *judgement, window time.D
 	for _, d := range j.doubts {
 		p.Warn("W%s%s.", inBetween[1:], d)
 	}
-	p.Warn("Everything is put back %s after it was made unless you confirm it.", window)
+	p.Warn("All changes are undone after %s unless you confirm them.", window)
 }
 
 // name returns an end in words; false for a guest that the caller may not see.

@@ -42,7 +42,7 @@ func TestSSHIsCut(t *testing.T) {
 	}
 	f.Exec("UPDATE hosts SET ssh_port = 2222")
 	ssh, api := drop("2222"), drop("8006")
-	const way = "the way of this service to the node node1 by SSH (tcp port 2222)"
+	const way = "the SSH connection from this service to the node node1 (TCP port 2222)"
 	for _, key := range []struct {
 		state, statement string
 		cut              bool
@@ -52,7 +52,7 @@ func TestSSHIsCut(t *testing.T) {
 		{"active", "UPDATE host_ssh_keys SET state = 'active'", true},
 	} {
 		f.Exec(key.statement)
-		if text, self := f.plan(ssh); self != key.cut || strings.Contains(text, "This cuts "+way+".") != key.cut {
+		if text, self := f.plan(ssh); self != key.cut || strings.Contains(text, "This breaks "+way+".") != key.cut {
 			t.Errorf("with the key %s: the plan is %s", key.state, text)
 		}
 	}

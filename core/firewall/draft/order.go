@@ -224,7 +224,7 @@ func (o *order) namedEarly() map[string]effect {
 // creating it changes the meaning of these rules at once.
 func (o *order) doubtIfNamed(early map[string]effect, name string) {
 	if early[strings.ToLower(name)] != nothing {
-		o.doubts = append(o.doubts, "rules name "+name+" before it is there")
+		o.doubts = append(o.doubts, "rules use "+name+" before it exists")
 	}
 }
 
@@ -350,7 +350,7 @@ func (o *order) middle(merged []*merger, names map[string]effect, pivots []int) 
 		}
 	}
 	if o.moving > 1 && slices.ContainsFunc(pivots, func(i int) bool { return isHost(o.now[i].Scope) && merged[i].groups > 0 }) {
-		o.doubts = append(o.doubts, "a group changes its place, which has rules for both directions")
+		o.doubts = append(o.doubts, "a group with rules for both directions changes its position")
 	}
 	decisive := 0
 	for i := range o.now {
@@ -375,7 +375,7 @@ func (o *order) middle(merged []*merger, names map[string]effect, pivots []int) 
 		decisive += len(o.steps) - before
 	}
 	if decisive > 1 || decisive == 1 && len(pivots) > 0 {
-		o.doubts = append(o.doubts, "more than one thing changes that neither only opens nor only closes")
+		o.doubts = append(o.doubts, "more than one change is made that neither only allows nor only blocks traffic")
 	}
 }
 

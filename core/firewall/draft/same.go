@@ -58,7 +58,7 @@ func (s *Store) same(ctx context.Context, hostID int64, of *stored) error {
 	if why == "" {
 		return nil
 	}
-	err = problem.New(problem.CodeNotFound, "%s is not there any more: %s", of.title(), why)
+	err = problem.New(problem.CodeNotFound, "%s no longer exists: %s", of.title(), why)
 	if ref.UID == "" || now.UID == "" {
 		err = &otherName{now.Name, err}
 	}
@@ -79,7 +79,7 @@ func (w *work) renamed(ctx context.Context, others map[int]*otherName, read map[
 				w.Renamed = map[int]string{}
 			}
 			w.Renamed[i], known = other.name, true
-			w.run.Note("%s is called %q by now: it has what the draft has made of its firewall, so that it is the same one",
+			w.run.Note("%s is now called %q: its firewall has what the draft created, so it is the same guest",
 				w.r.Scopes[i].title(), other.name)
 		case is || w.out[i] == nil:
 			delete(read, i)

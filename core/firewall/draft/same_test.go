@@ -70,7 +70,7 @@ func TestNumberOfGuestIsUsedAgain(t *testing.T) {
 		was := f.rules()
 		f.start()
 		f.ends(id, job.Failed)
-		if now := f.becomes(d.ID, "open"); *now.Outcome != "the VM web is not there any more; nothing was done" {
+		if now := f.becomes(d.ID, "open"); *now.Outcome != "the VM web no longer exists; nothing was done" {
 			t.Error(*now.Outcome)
 		}
 		if got := f.rules(); got != was {
@@ -93,7 +93,7 @@ func TestNumberOfGuestIsUsedAgain(t *testing.T) {
 			was := f.rules()
 			f.cancel(id)
 			f.ends(id, job.Canceled)
-			if now := f.becomes(d.ID, "undone"); !strings.Contains(*now.Outcome, "the VM web is not there any more") {
+			if now := f.becomes(d.ID, "undone"); !strings.Contains(*now.Outcome, "the VM web no longer exists") {
 				t.Error(*now.Outcome)
 			}
 			if got := f.rules(); got != was {
@@ -165,7 +165,7 @@ func TestRenamedWhileADraftIsTriedOut(t *testing.T) {
 			if got := f.states(); got != before {
 				t.Errorf("it stands\n%s\nwant\n%s\n%s", got, before, f.transcript(id))
 			}
-			if now := f.becomes(d.ID, "undone"); strings.Contains(*now.Outcome, "not there any more") ||
+			if now := f.becomes(d.ID, "undone"); strings.Contains(*now.Outcome, "no longer exists") ||
 				!strings.Contains(f.transcript(id), `the VM web is called "renamed" by now`) {
 				t.Errorf("%s\n%s", *now.Outcome, f.transcript(id))
 			}
@@ -186,7 +186,7 @@ func TestRenamedAndChanged(t *testing.T) {
 	was := f.rules()
 	f.cancel(id)
 	f.ends(id, job.Canceled)
-	if now := f.becomes(d.ID, "undone"); !strings.Contains(*now.Outcome, "the VM web is not there any more") {
+	if now := f.becomes(d.ID, "undone"); !strings.Contains(*now.Outcome, "the VM web no longer exists") {
 		t.Error(*now.Outcome)
 	}
 	if got := f.rules(); got != was {

@@ -32,7 +32,7 @@ func (s *Store) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		s.Heartbeat.Beat(settleEvery)
 		if err := s.Settle(ctx); err != nil && ctx.Err() == nil && s.Logger != nil {
-			s.Logger.Warn("drafts that their jobs have left could not be settled; it is tried again", "error", err)
+			s.Logger.Warn("could not settle drafts that their jobs left behind; trying again", "error", err)
 		}
 		timer := time.NewTimer(settleEvery)
 		select {
@@ -50,11 +50,11 @@ func (s *Store) Run(ctx context.Context) {
 func (s *Store) Settle(ctx context.Context) error {
 	rows, err := s.DB.Pool.Query(ctx, "SELECT d.id FROM firewall_drafts d WHERE "+left+" ORDER BY d.id")
 	if err != nil {
-		return fmt.Errorf("looking for drafts without a job: %w", err)
+		return fmt.Errorf("reading drafts without a job: %w", err)
 	}
 	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 	if err != nil {
-		return fmt.Errorf("looking for drafts without a job: %w", err)
+		return fmt.Errorf("reading drafts without a job: %w", err)
 	}
 	var errs []error
 	for _, id := range ids {
@@ -95,14 +95,14 @@ func (s *Store) settle(ctx context.Context, id int64) error {
 		}
 		ended := "has ended: " + string(was.status)
 		if was.status == "" {
-			ended = "is not there any more"
+			ended = "no longer exists"
 		}
 		switch {
 		case r.Status == committing && was.status != "" && was.at.From == nil:
 			return r.settled(ctx, tx, open, fmt.Sprintf("its job %s; nothing was changed", ended))
 		case was.params.Again >= mostJobs, was.crashed && was.params.Again >= mostCrashed:
-			return r.settled(ctx, tx, unknown, fmt.Sprintf("%s; %d jobs one after the other have left it, and the last %s: what stands is not "+
-				"known, some or all of the changes may", cmp.Or(r.Outcome, "everything was to be put back"), was.params.Again+1, ended))
+			return r.settled(ctx, tx, unknown, fmt.Sprintf("%s; %d jobs in a row did not finish the draft, and the last one %s: it is "+
+				"unknown which of the changes are in effect", cmp.Or(r.Outcome, "everything was to be undone"), was.params.Again+1, ended))
 		}
 		return s.goOn(ctx, tx, &r, was, ended)
 	})
@@ -165,7 +165,7 @@ func (s *Store) goOn(ctx context.Context, tx *db.Tx, r *record, was gone, ended 
 	case r.Status == waiting && r.ConfirmedAt != nil:
 		status = waiting
 	case r.Status != undoing:
-		outcome = "the job that carried it out " + ended
+		outcome = "the job that applied the draft " + ended
 	}
 	_, err = tx.Pgx.Exec(ctx, "UPDATE firewall_drafts SET status = $2, job_id = $3, outcome = $4, updated_at = now() WHERE id = $1", r.ID,
 		status, made.ID, outcome)

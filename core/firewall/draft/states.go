@@ -16,7 +16,7 @@ func (s *Store) States(ctx context.Context, id, cluster int64) ([]sdk.State, err
 		return nil, err
 	}
 	if r.ClusterID != cluster {
-		return nil, problem.New(problem.CodeNotFound, "there is no such draft of this cluster")
+		return nil, problem.New(problem.CodeNotFound, "draft not found in this cluster")
 	}
 	states := make([]sdk.State, len(r.Scopes))
 	for i := range r.Scopes {

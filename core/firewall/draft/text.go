@@ -26,7 +26,7 @@ func objectText(s sdk.State) []string {
 	lines := []string{}
 	add := func(format string, args ...any) { lines = append(lines, host.Clean(fmt.Sprintf(format, args...))) }
 	if s.Absent {
-		add("not there")
+		add("does not exist")
 		return lines
 	}
 	if s.Comment != "" {

@@ -85,12 +85,13 @@ func (s *Store) usages(ctx context.Context, r *record) (all []string, err error)
 		switch {
 		case o.scope.Kind == sdk.GuestScope: // what a guest has nobody else can name
 		case asked == maxUsages:
-			all = append(all, fmt.Sprintf("whether %s is in use elsewhere was not looked at, for it deletes more than %d things", o, maxUsages))
+			all = append(all, fmt.Sprintf("it was not checked whether %s is in use elsewhere, because the draft deletes more than %d "+
+				"objects", o, maxUsages))
 		default:
 			asked++
 			usage, err := s.usage(ctx, r, o)
 			if err != nil {
-				all = append(all, fmt.Sprintf("whether %s is in use elsewhere could not be looked at (%s)", o, job.Explain(err)))
+				all = append(all, fmt.Sprintf("could not check whether %s is in use elsewhere (%s)", o, job.Explain(err)))
 			}
 			for _, p := range usage.Places {
 				if !own[placeOf(p.Scope)] {
@@ -98,11 +99,11 @@ func (s *Store) usages(ctx context.Context, r *record) (all []string, err error)
 				}
 			}
 			if usage.Incomplete != "" {
-				all = append(all, fmt.Sprintf("not every place that may name %s could be looked at: %s", o, host.Clean(usage.Incomplete)))
+				all = append(all, fmt.Sprintf("not every place that may use %s could be checked: %s", o, host.Clean(usage.Incomplete)))
 			}
 		}
 		if places > 0 {
-			all = append(all, fmt.Sprintf("%s, which it deletes, is named at %d places that it leaves as they are", o, places))
+			all = append(all, fmt.Sprintf("%s, which the draft deletes, is still used in %d places", o, places))
 		}
 	}
 	return all, nil

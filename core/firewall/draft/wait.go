@@ -47,7 +47,7 @@ func (w *work) wait(ctx context.Context) error {
 		case w.canceled():
 			return w.back(ctx, waiting, job.Canceled, "the job was canceled")
 		case w.r.Due:
-			return w.back(ctx, waiting, job.Failed, "nobody has confirmed the draft within %s", w.window())
+			return w.back(ctx, waiting, job.Failed, "the draft was not confirmed within %s", w.window())
 		}
 		if time.Since(looked) >= every {
 			if cut := w.look(ctx, silent); cut != "" && !w.params.Self {
@@ -94,7 +94,7 @@ func (w *work) look(ctx context.Context, silent silence) (cut string) {
 		return ""
 	}
 	if failed != nil {
-		w.note("the firewall cannot be read now (%s)", job.Explain(failed))
+		w.note("the firewall cannot be read at the moment (%s)", job.Explain(failed))
 	}
 	for i, id := range w.Answered {
 		cut = cmp.Or(w.heard(silent, fmt.Sprintf("the host %d", id), answers[i]), cut)
@@ -121,10 +121,10 @@ func (w *work) heard(silent silence, who string, err error) (cut string) {
 		silent[who] = 0
 	case away(err):
 		if silent[who]++; silent[who] == 1 {
-			w.run.Note("%s does not answer any more (%s)", who, job.Explain(err))
+			w.run.Note("%s no longer answers (%s)", who, job.Explain(err))
 		}
 		if silent[who] >= silences {
-			return fmt.Sprintf("%s does not answer any more (%s)", who, job.Explain(err))
+			return fmt.Sprintf("%s no longer answers (%s)", who, job.Explain(err))
 		}
 	}
 	return ""
@@ -214,14 +214,15 @@ func (w *work) confirmed(ctx context.Context) error {
 	case db.Away(err) && !lost(err):
 		return err
 	case err != nil:
-		return w.end(ctx, waiting, applied, fmt.Sprintf("confirmed by %s; all changes were made, and could not be read again (%s)",
+		return w.end(ctx, waiting, applied, fmt.Sprintf("confirmed by %s; all changes were made, but could not be read back (%s)",
 			w.r.ConfirmedBy, job.Explain(err)))
 	}
 	for i := range now {
 		foreign[i] = w.out[i] == nil && (foreign[i] || !now[i].Equal(w.r.Scopes[i].After))
 	}
 	if slices.Contains(foreign, true) {
-		return w.end(ctx, waiting, unknown, fmt.Sprintf("confirmed by %s; somebody else has changed the firewall meanwhile, and that stands\n%s",
+		return w.end(ctx, waiting, unknown, fmt.Sprintf("confirmed by %s; somebody else has changed the firewall in the meantime, and "+
+			"those changes stay\n%s",
 			w.r.ConfirmedBy, w.texts(now, foreign)))
 	}
 	outcome := fmt.Sprintf("confirmed by %s; all changes stay", w.r.ConfirmedBy)
@@ -253,7 +254,7 @@ func (w *work) undo(ctx context.Context) error {
 				return err
 			}
 		}
-		w.note("the hypervisor does not do it (%s): everything is put back as soon as it does", reason(err))
+		w.note("the hypervisor did not undo the changes (%s): trying again until it does", reason(err))
 		return w.pause(ctx, &wait)
 	}
 	for {
@@ -267,11 +268,11 @@ func (w *work) undo(ctx context.Context) error {
 			}
 			continue
 		case w.canceled() && w.Status != job.Canceled:
-			return w.end(ctx, undoing, unknown, fmt.Sprintf("the job was canceled while everything was to be put back (%s), and the hypervisor "+
-				"does not do it (%s): what stands is not known", w.Why, job.Explain(err)))
+			return w.end(ctx, undoing, unknown, fmt.Sprintf("the job was canceled while everything was to be undone (%s), and the "+
+				"hypervisor did not do it (%s): the state of the firewall is unknown", w.Why, job.Explain(err)))
 		case w.Late != nil && time.Since(*w.Late) >= giveUp:
-			return w.end(ctx, undoing, unknown, fmt.Sprintf("everything was to be put back (%s), and the hypervisor has not done it for %s (%s): "+
-				"what stands is not known", w.Why, giveUp, job.Explain(err)))
+			return w.end(ctx, undoing, unknown, fmt.Sprintf("everything was to be undone (%s), but the hypervisor has not done it for "+
+				"%s (%s): the state of the firewall is unknown", w.Why, giveUp, job.Explain(err)))
 		}
 		if err := again(err); err != nil {
 			return err
@@ -315,23 +316,24 @@ func (w *work) putBack(ctx context.Context, again func(error) error) (done bool,
 	gone, refused := w.lacking()
 	outcome := w.Why
 	if w.Late != nil && len(w.out) == 0 {
-		outcome += "; the hypervisor did not answer when everything was to be put back, and it was done at the first contact"
+		outcome += "; the hypervisor did not answer when everything was to be undone, and it was undone as soon as the hypervisor answered"
 	}
 	if gone != "" && !strings.Contains(outcome, gone) {
 		outcome += "; " + gone
 	}
 	changed := slices.Contains(foreign, true)
 	if changed {
-		outcome += ". Somebody else has changed something meanwhile, which was not overwritten"
+		outcome += ". Somebody else has made changes in the meantime, which were not overwritten"
 	}
 	if refused {
-		outcome += ". The hypervisor refuses to put all of it back"
+		outcome += ". The hypervisor refuses to undo all of it"
 	}
 	if changed || refused {
-		return true, w.end(ctx, undoing, unknown, fmt.Sprintf("%s; all else is as before the draft\n%s", outcome, w.texts(now, foreign)))
+		return true, w.end(ctx, undoing, unknown, fmt.Sprintf("%s; everything else is as before the draft\n%s",
+			outcome, w.texts(now, foreign)))
 	}
 	if gone != "" {
-		return true, w.end(ctx, undoing, undone, outcome+". All else is as before the draft")
+		return true, w.end(ctx, undoing, undone, outcome+". Everything else is as before the draft")
 	}
 	return true, w.end(ctx, undoing, undone, outcome+". Everything is as before the draft")
 }

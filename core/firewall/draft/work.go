@@ -138,7 +138,7 @@ func readError(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, pgx.ErrNoRows):
-		return job.Fail("the draft does not exist any more")
+		return job.Fail("the draft no longer exists")
 	}
 	return db.Problem(fmt.Errorf("reading a draft: %w", err))
 }
@@ -255,7 +255,7 @@ func (w *work) back(ctx context.Context, from string, end job.Status, format str
 		return err
 	}
 	w.Why, w.Status = why, end
-	w.run.Note("%s; putting everything back", why)
+	w.run.Note("%s; undoing all changes", why)
 	return w.run.SaveProgress(ctx, w.progress)
 }
 
@@ -406,7 +406,7 @@ func (w *work) walk(ctx context.Context, now []sdk.State, foreign []bool, again 
 	stays := map[int]bool{}
 	for n, st := range steps {
 		if !stays[st.scope] && st.takes != nil && st.takes.namedByAny(now, naming) {
-			w.run.Note("what stays names something that was to be taken away from %s: it stays too", w.r.Scopes[st.scope].title())
+			w.run.Note("%s keeps an object that was to be deleted, because rules that stay use it", w.r.Scopes[st.scope].title())
 			stays[st.scope] = true
 		}
 		if stays[st.scope] && !st.options { // only the cluster's switch comes after what is taken away
@@ -502,7 +502,7 @@ func (w *work) commit(ctx context.Context) error {
 		if err := w.askNodes(ctx); err != nil {
 			return err
 		}
-		w.run.Note("%d of %d hosts of the cluster answer, and %d nodes besides", len(w.Answered), all, len(w.Up))
+		w.run.Note("%d of %d hosts of the cluster answer, plus %d other nodes", len(w.Answered), all, len(w.Up))
 		if w.canceled() {
 			return w.nothing(ctx, job.Canceled, "canceled before anything was changed")
 		}
@@ -533,7 +533,7 @@ func (w *work) commit(ctx context.Context) error {
 		switch {
 		case err == nil:
 			w.run.Share(1)
-			w.run.Note("all changes are made; they are put back in %s unless they are confirmed", w.window())
+			w.run.Note("all changes are made; they are undone in %s unless they are confirmed", w.window())
 			_, err := w.become(ctx, committing, waiting, ", deadline = clock_timestamp() + make_interval(secs => window_seconds)")
 			return err
 		case ctx.Err() != nil, db.Away(err), isVerdict(err):
@@ -544,7 +544,7 @@ func (w *work) commit(ctx context.Context) error {
 			}
 			continue
 		case !lost(err):
-			return w.back(ctx, committing, job.Failed, "the hypervisor refuses a change: %s", reason(err))
+			return w.back(ctx, committing, job.Failed, "the hypervisor refused a change: %s", reason(err))
 		case time.Since(begun) >= w.window():
 			return w.back(ctx, committing, job.Failed, "the hypervisor does not answer: %s", job.Explain(err))
 		}
@@ -573,10 +573,10 @@ func (w *work) met(ctx context.Context, now []sdk.State, foreign []bool) error {
 		return w.back(ctx, committing, job.Failed, "%s", gone)
 	}
 	if !w.begun() {
-		return w.nothing(ctx, job.Failed, "somebody else has changed the firewall since the draft was made; nothing was done\n"+
+		return w.nothing(ctx, job.Failed, "somebody else has changed the firewall since the draft was created; nothing was done\n"+
 			w.texts(now, foreign))
 	}
-	return w.back(ctx, committing, job.Unknown, "somebody else has changed the firewall meanwhile")
+	return w.back(ctx, committing, job.Unknown, "somebody else has changed the firewall in the meantime")
 }
 
 // begun reports whether a request of this way may have been sent. The
@@ -594,12 +594,12 @@ func (w *work) texts(now []sdk.State, foreign []bool) string {
 		of := w.r.Scopes[i].title()
 		switch {
 		case w.gone(i):
-			fmt.Fprintf(&b, "%s is not there any more\n", of)
+			fmt.Fprintf(&b, "%s no longer exists\n", of)
 			continue
 		case w.denied[i] != nil:
-			fmt.Fprintf(&b, "the hypervisor refuses to put %s back: %s\n", of, reason(w.denied[i]))
+			fmt.Fprintf(&b, "the hypervisor refuses to restore %s: %s\n", of, reason(w.denied[i]))
 		case w.out[i] != nil:
-			fmt.Fprintf(&b, "%s cannot be read (%s), and was last:\n", of, reason(w.out[i]))
+			fmt.Fprintf(&b, "%s cannot be read (%s); its last known state:\n", of, reason(w.out[i]))
 		case !foreign[i]:
 			continue
 		}

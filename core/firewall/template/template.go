@@ -74,7 +74,7 @@ func (w *Wish) check(team int64) error {
 	return w.Content.Check()
 }
 
-func notFound() error { return problem.New(problem.CodeNotFound, "there is no such template") }
+func notFound() error { return problem.New(problem.CodeNotFound, "template not found") }
 
 // Create keeps a new template of a team, of which the caller must be an operator. Problems: not_found, invalid, forbidden, and conflict
 // when there are MaxTemplates already.
@@ -86,7 +86,7 @@ func (s *Store) Create(ctx context.Context, team int64, w Wish) (Template, error
 		case held == identity.NoRole:
 			return Template{}, noTeam()
 		case held < identity.Operator:
-			return Template{}, problem.New(problem.CodeForbidden, "this needs the role %s", identity.Operator).With("role",
+			return Template{}, problem.New(problem.CodeForbidden, "this requires the role %s", identity.Operator).With("role",
 				identity.Operator.String())
 		}
 	}
@@ -101,7 +101,7 @@ func (s *Store) Create(ctx context.Context, team int64, w Wish) (Template, error
 			return fmt.Errorf("counting templates: %w", err)
 		}
 		if count >= MaxTemplates { // a few more at the same moment do no harm
-			return problem.New(problem.CodeConflict, "the team has %d templates already; delete one first", count)
+			return problem.New(problem.CodeConflict, "the team already has %d templates; delete one first", count)
 		}
 		rows, err := tx.Pgx.Query(ctx, `INSERT INTO firewall_templates (team_id, shared, name, description, content, created_by)
 			SELECT id, $2, $3, $4, $5, $6 FROM teams WHERE id = $1 RETURNING `+columns, team, w.Shared, w.Name, w.Description, content, by)
@@ -120,7 +120,7 @@ func (s *Store) Create(ctx context.Context, team int64, w Wish) (Template, error
 	return made, err
 }
 
-func noTeam() error { return problem.New(problem.CodeNotFound, "there is no such team") }
+func noTeam() error { return problem.New(problem.CodeNotFound, "team not found") }
 
 // encode checks a wish for a template of a team, and gives its content as it is kept.
 func (w *Wish) encode(team int64) ([]byte, error) {
@@ -246,7 +246,7 @@ func (s *Store) Replace(ctx context.Context, id, version int64, w Wish) (Templat
 }
 
 func stale(now Template) error {
-	return problem.New(problem.CodeDigestConflict, "the template was changed by somebody else meanwhile").With("current", now)
+	return problem.New(problem.CodeDigestConflict, "somebody else has changed the template in the meantime").With("current", now)
 }
 
 // Delete forgets a template. Drafts that were made of it, and what was filled with it, stay. Problems: not_found and forbidden.

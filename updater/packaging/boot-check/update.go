@@ -169,7 +169,7 @@ func (c *check) ended(ctx context.Context, lines []line, end, serves string) err
 func (c *check) refused(ctx context.Context) (string, error) {
 	c.last = updateState{state: "idle", serves: firstVersion}
 	t, err := c.told(ctx)
-	if err == nil && (t.Shape != "package" || t.CanSelfApply || !strings.Contains(t.Hint, "name source and channel in "+
+	if err == nil && (t.Shape != "package" || t.CanSelfApply || !strings.Contains(t.Hint, "set source and channel in "+
 		"/etc/hostler/updater.json")) {
 		err = fmt.Errorf("it tells %+v", t)
 	}

@@ -281,9 +281,9 @@ test('destroy, wrong phrase, self target', async () => {
   // What goes with it is told; a wrong name does nothing, whatever key is pressed.
   await choose(page, 'web-new', 'Delete')
   await dialog.getByText('web-new is destroyed.').waitFor()
-  await dialog.getByText('backup jobs and its high availability forget').waitFor()
+  await dialog.getByText("is also removed from the hypervisor's own backup jobs").waitFor()
   await dialog.getByLabel('Also remove it from').uncheck()
-  await dialog.getByText('high availability have of web-new stays').waitFor()
+  await dialog.getByText('The entries for web-new').waitFor()
   await dialog.getByRole('textbox').fill('web-newer')
   await page.keyboard.press('Enter')
   expect(await disabled(yes)).toBe('true')

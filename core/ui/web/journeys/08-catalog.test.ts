@@ -224,7 +224,7 @@ test('a source, an entry, and consent to exactly its bytes', async () => {
   await failedInstall(page, job.id)
   await visitor.open(`/jobs/${job.id}`)
   await main.getByRole('button', { name: 'Check for a container' }).click()
-  await main.getByText(`job ${job.id} is no install`).waitFor()
+  await main.getByText(`job ${job.id} is not an installation`).waitFor()
   await look(visitor, 'catalog-left')
   let discarded = ''
   await page.route(/\/catalog\/installs\//, (route) => {

@@ -128,7 +128,7 @@ test('the own way, and the guests', async () => {
   await main.getByRole('button', { name: 'Apply…' }).click()
   const ask = page.getByRole('dialog', { name: 'Apply network changes on pve1' })
   await ask.getByText('This affects the connection between Hostler and the node').waitFor()
-  await ask.getByText('Nothing puts the present network back').waitFor()
+  await ask.getByText('Nothing restores the current network').waitFor()
   await visitor.accessible('own way')
   await visitor.picture('network-own-way')
   await ask.getByRole('button', { name: 'Cancel' }).click()

@@ -112,7 +112,7 @@ test('a channel is made, tested, and told', async () => {
   answers = 503
   await send.click()
   await card.getByText('The receiver did not accept the test message.').waitFor()
-  await card.getByText('the receiver answers 503 Service Unavailable').first().waitFor()
+  await card.getByText('the receiver answered 503 Service Unavailable').first().waitFor()
   await visitor.accessible('a test that failed')
   await visitor.picture('channel-test')
   answers = 200
@@ -128,7 +128,7 @@ test('a channel is made, tested, and told', async () => {
   await main.getByRole('link', { name: 'Delivery log' }).click()
   const rows = main.getByRole('row').filter({ hasText: 'Test of the channel' })
   await until('both tests are listed', async () => (await rows.count()) === 2)
-  await main.getByText('the receiver answers 503').waitFor()
+  await main.getByText('the receiver answered 503').waitFor()
   await visitor.accessible('messages')
   await visitor.picture('deliveries')
   await visitor.leave()

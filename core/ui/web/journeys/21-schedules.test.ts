@@ -26,7 +26,7 @@ test('a schedule', async () => {
   await name.fill(hostile)
   const cron = form.getByLabel('Cron expression')
   await cron.fill('0 0 31 2 *')
-  await form.getByText('never comes').waitFor()
+  await form.getByText('never matches').waitFor()
   await cron.fill('30 2 * * MON-FRI')
   await form.getByText('At 02:30, Monday through Friday').waitFor()
   await form.getByLabel('Time zone').selectOption('America/New_York')

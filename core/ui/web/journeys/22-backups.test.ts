@@ -98,7 +98,7 @@ test('of one guest', async () => {
   await row.getByText('protected', { exact: true }).waitFor({ state: 'detached' })
   await choose('Delete backup')
   const away = page.getByRole('dialog', { name: 'Delete backup' })
-  await away.getByText('It is the last good backup').waitFor()
+  await away.getByText('This is the last known good backup').waitFor()
   await visitor.accessible('delete')
   await visitor.picture('backup-delete')
   await away.getByRole('textbox').fill(guest.name)

@@ -32,7 +32,7 @@ test('a passkey', async () => {
   await adding.getByLabel('Name').fill('Work <b>laptop</b>')
   await adding.getByLabel('Password').fill('wrong')
   await adding.getByRole('button', { name: 'Add a passkey' }).click()
-  await adding.getByText('is not the present password', { exact: true }).waitFor()
+  await adding.getByText('is not the current password', { exact: true }).waitFor()
   await visitor.accessible('adding a passkey')
   await visitor.picture('passkey-new')
   await adding.getByLabel('Password').fill(owner.password)
