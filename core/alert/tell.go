@@ -97,7 +97,7 @@ func (c *cycle) text(o *observation) (message, remedy string) {
 			"or after a day."
 	case UpdateAvailable:
 		return fmt.Sprintf("Release %s of the service can be installed.", o.fault.Word), "Read its release notes, and request the " +
-			"update with POST /meta/update."
+			"update with POST /api/v1/meta/update."
 	}
 	p := o.problem
 	p.Tell(o.fault, c.now)

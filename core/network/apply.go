@@ -196,11 +196,12 @@ func (s *Store) tell(ctx context.Context, p *host.Place, n hypervisor.NodeNetwor
 			}
 		}
 		if others > 0 {
-			pl.Add(plan.KindGuest, "", "%d NICs of guests of other teams are on the bridge %s.", others, i.Name)
+			pl.Add(plan.KindGuest, "", "%s on the bridge %s.",
+				plan.Counted(others, "1 NIC of a guest of another team is", "%d NICs of guests of other teams are"), i.Name)
 		}
 	}
 	if touched && all.unknown > 0 {
-		pl.Warn("For %d guests of the node, the bridges that they use are not known yet.", all.unknown)
+		pl.Warn("For %s of the node, the bridges in use are not known yet.", plan.Counted(all.unknown, "1 guest", "%d guests"))
 	}
 	pl.Add(plan.KindHost, "", "Staged changes:\n%s", host.CleanTo(timeless(n.Diff), maxTexts))
 	return nil

@@ -16,6 +16,7 @@ import (
 	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/plan"
 	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/sdk/endpoint"
@@ -233,16 +234,18 @@ func (s *Store) inUse(ctx context.Context, p *host.Place, n hypervisor.NodeNetwo
 	for _, name := range bridges {
 		seen, more := all.on(name)
 		guests, others = append(guests, seen...), others+more
-		switch {
-		case len(seen)+more == 0:
-		case name == i.Name:
-			texts = append(texts, guestNames(seen, more)+" are on the bridge "+name)
-		default:
-			texts = append(texts, guestNames(seen, more)+" are on the bridge "+name+", which depends on "+i.Name)
+		if len(seen)+more == 0 {
+			continue
 		}
+		text := guestsAre(seen, more) + " on the bridge " + name
+		if name != i.Name {
+			text += ", which depends on " + i.Name
+		}
+		texts = append(texts, text)
 	}
 	if all.unknown > 0 {
-		texts = append(texts, fmt.Sprintf("for %d guests of the node, the bridges that they use are not known yet", all.unknown))
+		texts = append(texts, fmt.Sprintf("for %s of the node, the bridges in use are not known yet",
+			plan.Counted(all.unknown, "1 guest", "%d guests")))
 	}
 	if len(texts) == 0 {
 		return nil
@@ -257,18 +260,23 @@ func isBridge(i hypervisor.Interface) bool {
 	return i.Type == hypervisor.InterfaceBridge || i.Type == hypervisor.InterfaceOVS
 }
 
-// guestNames lists guests, each once.
-func guestNames(guests []Attachment, others int) string {
+// guestsAre begins a sentence about guests, each named once, and about NICs of
+// guests that the caller may not see.
+func guestsAre(guests []Attachment, others int) string {
 	var all []string
 	for _, g := range guests {
 		if !slices.Contains(all, g.Name) {
 			all = append(all, g.Name)
 		}
 	}
-	if others > 0 {
-		all = append(all, fmt.Sprintf("%d NICs of guests of other teams", others))
+	verb := " is"
+	if len(all)+others > 1 {
+		verb = " are"
 	}
-	return strings.Join(all, ", ")
+	if others > 0 {
+		all = append(all, plan.Counted(others, "1 NIC of a guest of another team", "%d NICs of guests of other teams"))
+	}
+	return strings.Join(all, ", ") + verb
 }
 
 // satisfies reports whether an interface is as wanted. Settings that the

@@ -215,7 +215,7 @@ func TestStageBridges(t *testing.T) {
 	f.Ask(t, "GET", "network/bridges", "", apitest.Viewer, 200, "", `"action":"edit"`, `"interface":"eno1.20"`)
 	// A guest of which nothing was read yet may be on any bridge in force.
 	dbtest.Exec(t, f.DB, "UPDATE guest_details SET as_of = NULL; DELETE FROM guest_nics")
-	f.Ask(t, "DELETE", "network/bridges/1/node1/br1", "", apitest.Admin, 409, "bridge_in_use", "for 1 guests of the node, the bridges",
+	f.Ask(t, "DELETE", "network/bridges/1/node1/br1", "", apitest.Admin, 409, "bridge_in_use", "for 1 guest of the node, the bridges",
 		`"guests":[]`, `"unknown":1`)
 	f.create("br6", `{}`, 201, "")
 	f.Ask(t, "DELETE", "network/bridges/1/node1/br6", "", apitest.Admin, 200, "")

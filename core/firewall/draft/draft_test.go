@@ -334,7 +334,7 @@ func TestWhatIsInUseIsAskedFor(t *testing.T) {
 		}
 		_, err = f.Commit(as(t, identity.Admin), d.ID, time.Hour, nil)
 		told := strings.Contains(strings.Join(answer.Plan.Warnings, " "),
-			"The alias office, which the draft deletes, is still used in 1 places")
+			"The alias office, which the draft deletes, is still used in 1 place")
 		if told != strings.Contains(fmt.Sprint(err), "office") {
 			t.Errorf("told %t and refused with %v", told, err)
 		}
@@ -348,7 +348,7 @@ func TestWhatIsInUseIsAskedFor(t *testing.T) {
 	own := `[{"scope":{"kind":"cluster"},"action":"create_rule","rule":{"type":"in","action":"DROP","source":"spare"}},
 		{"scope":{"kind":"cluster"},"action":"delete_alias","name":"spare"}]`
 	_, err := f.Commit(as(t, identity.Admin), f.draft(own).ID, time.Hour, nil)
-	if !strings.Contains(fmt.Sprint(err), "the alias spare, which the draft deletes, is still used in 1 places") {
+	if !strings.Contains(fmt.Sprint(err), "the alias spare, which the draft deletes, is still used in 1 place") {
 		t.Errorf("its own rule: %v", err)
 	}
 	for name, body := range map[string]string{"spare": `[{"scope":{"kind":"cluster"},"action":"delete_alias","name":"spare"}]`,

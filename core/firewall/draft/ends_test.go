@@ -345,7 +345,7 @@ func TestNodeThatMayOnlyBeLookedAtGoesAway(t *testing.T) {
 		noted, by string
 	}{
 		"its host answers":         {memdriver.Fault{}, "2 of 2 hosts of the cluster answer, plus 0 other nodes", "the host 2"},
-		"its host does not answer": {gone, "1 of 2 hosts of the cluster answer, plus 1 other nodes", "the node node2"},
+		"its host does not answer": {gone, "1 of 2 hosts of the cluster answer, plus 1 other node", "the node node2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

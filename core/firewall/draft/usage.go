@@ -8,6 +8,7 @@ import (
 	"github.com/hostler/hostler/core/firewall"
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/plan"
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/sdk/endpoint"
 	sdk "github.com/hostler/hostler/sdk/firewall"
@@ -103,7 +104,8 @@ func (s *Store) usages(ctx context.Context, r *record) (all []string, err error)
 			}
 		}
 		if places > 0 {
-			all = append(all, fmt.Sprintf("%s, which the draft deletes, is still used in %d places", o, places))
+			all = append(all, fmt.Sprintf("%s, which the draft deletes, is still used in %s", o,
+				plan.Counted(places, "1 place", "%d places")))
 		}
 	}
 	return all, nil

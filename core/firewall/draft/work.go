@@ -15,6 +15,7 @@ import (
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/firewall"
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/plan"
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/sdk/endpoint"
 	sdk "github.com/hostler/hostler/sdk/firewall"
@@ -502,7 +503,8 @@ func (w *work) commit(ctx context.Context) error {
 		if err := w.askNodes(ctx); err != nil {
 			return err
 		}
-		w.run.Note("%d of %d hosts of the cluster answer, plus %d other nodes", len(w.Answered), all, len(w.Up))
+		w.run.Note("%d of %d hosts of the cluster answer, plus %s", len(w.Answered), all,
+			plan.Counted(len(w.Up), "1 other node", "%d other nodes"))
 		if w.canceled() {
 			return w.nothing(ctx, job.Canceled, "canceled before anything was changed")
 		}
