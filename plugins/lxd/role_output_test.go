@@ -29,7 +29,7 @@ func roleOutput(made, kept []endpoint.Capability) string {
 		if slices.Contains(made, c) {
 			fmt.Fprintf(&b, "hostler-%s: %s\n", c, codeFor("hostler-"+string(c), "secret of "+string(c)))
 		} else if slices.Contains(kept, c) {
-			fmt.Fprintf(&b, "hostler-%s: kept, the server has the certificate 0123abcd; --renew=%s replaces it\n", c, c)
+			fmt.Fprintf(&b, "hostler-%s: kept, because the server already has the certificate 0123abcd (--renew=%s replaces it)\n", c, c)
 		}
 	}
 	return b.String()
