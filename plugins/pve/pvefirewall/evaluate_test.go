@@ -388,7 +388,7 @@ func TestNotJudged(t *testing.T) {
 		"nftables": {func(c *pvefirewall.Config) { c.Nodes[0].Options.NFTables = pvefirewall.On }, "nftables", false},
 		"a group in which Proxmox stops": {func(c *pvefirewall.Config) {
 			c.Cluster.Groups[0].Rules[0] = pvefirewall.Rule{Type: "in", Action: "ACCEPT", Proto: "icmp", DPort: "300"}
-		}, "making rules: guest:100 rules 2: rule 0 of the group web", false},
+		}, "compiling rules: guest:100 rules 2: rule 0 of the group web", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
