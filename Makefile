@@ -1,29 +1,29 @@
-# make run       the service with a simulated cluster [LISTEN=127.0.0.1:9480]; Ctrl-C stops all of it
-# make test      the short tier of the tests: what every change runs
+# make run       the service with a simulated cluster [LISTEN=127.0.0.1:9480]; Ctrl-C stops everything
+# make test      the short tier of the tests, which every change runs
 # make check     everything else, in parts: PARTS="race kills lxd node updater contract page package privileges"; see CONTRIBUTING.md
 # make build     all programs into bin/, plugins into bin/plugins/, with the web page in the service
 # make contract  the OpenAPI document through a linter, three client generators and schemathesis, against the real service
-# make bench     the figures of speed and load
-# make lint      gofmt, length of lines, vet, staticcheck, buf, shellcheck, and breaks of what others use (make breaking)
+# make bench     measurements of speed and load
+# make lint      gofmt, line length, vet, staticcheck, buf, shellcheck, and breaking changes of public interfaces (make breaking)
 # make docs      the documentation site, built from docs/ into bin/docs
-# make ui        the web page, built from core/ui/web into core/ui/dist when its sources have changed; make ui-test tries it in a browser,
-#                make ui-dev serves its sources before a service that make run has started
-# make deb       the Debian package [VERSION=1.2.3]; make deb-check builds it twice and asks lintian; make package-test tries
-#                it on a Debian of its own (root)
+# make ui        the web page, built from core/ui/web into core/ui/dist when its sources have changed; make ui-test tests it in a browser,
+#                make ui-dev serves its sources in front of a service that make run started
+# make deb       the Debian package [VERSION=1.2.3]; make deb-check builds it twice and runs lintian; make package-test tests
+#                it on a separate Debian (as root)
 # make proto     Go code from sdk/proto
 # make generate  all other generated files [GENERATE=./package]
 
 SHELL := /bin/sh
 GO ?= go
 BIN := $(CURDIR)/bin
-# What is large, comes from elsewhere and is the same for all checkouts.
+# Large downloads that all checkouts share.
 CACHE ?= $(or $(XDG_CACHE_HOME),$(if $(HOME),$(HOME)/.cache),$(BIN))/hostler
-# Programs that make lint and make proto run, by what built them: building them anew in each checkout takes a quarter of a minute.
+# Programs that make lint and make proto run, by the Go that built them. Building them takes 15 seconds, so all checkouts share them.
 TOOLS := $(CACHE)/tools-$(shell $(GO) env GOVERSION)
-# Packages and releases need a version that has an order: the one that is given, or one that updater/packaging/version makes.
+# Packages and releases need a version that can be compared: the given one, or one that updater/packaging/version computes.
 GIVEN_VERSION := $(VERSION)
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-# The plugins of a release: each is in cmd/hostler-plugin-NAME and tells the version of plugins/NAME.
+# The plugins of a release: each is in cmd/hostler-plugin-NAME and reports the version of plugins/NAME.
 PLUGINS := $(sort $(notdir $(wildcard cmd/hostler-plugin-*)))
 LDFLAGS := -s -w -X main.version=$(VERSION) \
 	$(foreach plugin,$(PLUGINS),-X github.com/hostler/hostler/plugins/$(plugin:hostler-plugin-%=%).version=$(VERSION))
@@ -50,10 +50,10 @@ GOARCH ?= $(shell $(GO) env GOARCH)
 export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null)
 PACKAGING := updater/packaging
 UI := core/ui/web
-# What the web page is built from. The folders are there because a deleted file is a change too.
+# Sources of the web page. The list contains the folders because deleting a file is a change too.
 PAGE_SOURCES := $(shell find $(UI) -mindepth 1 \( -name node_modules -o -name journeys -o -name built -o -path $(UI)/src/api/schema.d.ts \) -prune -o \
 	! -name '*.test.ts' ! -name '*.check.ts' ! -name 'openapi.json*' -print)
-# Ahead of a command in $(UI): with the Node that can build the page.
+# Prefix of a command in $(UI): selects the Node that can build the page.
 NODE_PATH = PATH="$$(./node-folder):$$PATH"
 SCRIPTS := .ci/run .ci/check .ci/deps .ci/breaking .ci/docs $(UI)/node-folder $(addprefix $(PACKAGING)/,version changes changelog build-deb check-deb lib/database sbin/hostlerd debian/postinst debian/prerm debian/postrm) \
 	migrations/testdata/schema24/write $(wildcard plugins/scripts/overlay/*)
@@ -70,7 +70,7 @@ build: ui
 	CGO_ENABLED=0 $(GO) build -trimpath $(COMPILE) -ldflags '$(LDFLAGS)' -o $(BIN)/ ./cmd/hostlerd ./cmd/hostler ./cmd/hostler-updater ./cmd/hostler-console ./cmd/hostler-sign ./cmd/pvesim ./cmd/hostler-demo
 	CGO_ENABLED=0 $(GO) build -trimpath $(COMPILE) -ldflags '$(LDFLAGS)' -o $(BIN)/plugins/ $(PLUGINS:%=./cmd/%)
 
-# Programs that tests start are built as make build does: what they have in common is compiled once, before the tests' time begins.
+# Programs that tests start are built like in make build: their common packages are compiled once, before the timeout of the tests starts.
 test: export CGO_ENABLED = 0
 test: deps-run ui
 	$(GO) build -trimpath $(COMPILE) ./core/service ./plugins/pve ./plugins/pve/pvesim ./plugins/lxd ./updater ./sdk/hypervisor/memdriver
@@ -78,11 +78,11 @@ test: deps-run ui
 	@set -e; for dir in $(EXAMPLES); do echo "$$dir"; (cd $$dir && $(GO) test -short $(TEST_FLAGS) ./...); done
 	cd $(UI) && $(NODE_PATH) npm run -s unit
 
-# Each test that make test leaves out runs in one of the parts of make check.
+# Each test that make test skips runs in one of the parts of make check.
 check:
 	@.ci/check $(PARTS)
 
-# Packages whose tests start whole programs: the race detector would see next to nothing of them.
+# Packages whose tests start whole programs: the race detector would see almost nothing of them.
 PROGRAMS := ./cmd/hostlerd/processtest ./cmd/hostlerd/pvegolden ./updater
 # Packages whose tests log in to an SSH server or boot a machine with systemd, and those that start LXD.
 NODE := ./core/appscript ./core/install ./core/nodeunit ./internal/nodetest ./plugins/pve ./plugins/pve/pvessh
@@ -128,7 +128,7 @@ check-page: ui-check ui-test
 
 check-package: deb-check package-test
 
-# The files of a release, the same for tarball and package: one commit and version give the same bytes wherever they are built.
+# The files of a release, the same for tarball and package. The build is reproducible for a commit and version.
 release-tree:
 	@set -e; version=$$($(PACKAGING)/version '$(GIVEN_VERSION)'); $(MAKE) -s $(RELEASE)/$(GOARCH) VERSION=$$version
 
@@ -155,7 +155,7 @@ deb-check:
 	@.ci/deps deb
 	@$(PACKAGING)/check-deb '$(GIVEN_VERSION)'
 
-# The whole life of an installation on a Debian that is made for it: install, update, roll back, kill, remove, purge.
+# The whole life of an installation on a Debian that is created for it: install, update, roll back, kill, remove, purge.
 package-test:
 	@.ci/deps boot
 	@mkdir -p $(BIN)/boot-check
@@ -168,12 +168,12 @@ contract: build $(OAPI_CODEGEN)
 	@tools=$$(python3 $(CONTRACT)/tools.py $(CACHE)) && \
 		python3 $(CONTRACT)/check.py --bin $(BIN) --tools $$tools --oapi-codegen $(OAPI_CODEGEN) $(CONTRACT_PARTS)
 
-# What make contract needs beside the programs; it installs them itself where they are not there.
+# Additional tools of make contract, which it installs if they are missing.
 contract-tools: $(OAPI_CODEGEN)
 	@.ci/deps contract
 	@python3 $(CONTRACT)/tools.py $(CACHE)
 
-# MkDocs comes from PyPI into the cache at first use; the site needs no network, neither when it is built nor when it is read.
+# MkDocs is installed from PyPI into the cache at first use; building and reading the site needs no network.
 docs: docs-tools
 	@CACHE='$(CACHE)' .ci/docs $(BIN)/docs
 
@@ -181,7 +181,7 @@ docs-tools:
 	@.ci/deps docs
 	@CACHE='$(CACHE)' .ci/docs install
 
-# What the page's tools need. No package runs code when it is installed.
+# Packages of the page's tools. No package runs code during its installation.
 ui-tools: $(UI)/node_modules/.installed
 
 $(UI)/node_modules/.installed: $(UI)/package-lock.json
@@ -191,7 +191,7 @@ $(UI)/node_modules/.installed: $(UI)/package-lock.json
 
 ui: core/ui/dist/index.html
 
-# A change of any Go file can change the document, so the program that prints it always runs. The file is written when they differ.
+# A change of any Go file can change the document, so the program that prints it always runs. The file is only written when it differs.
 $(UI)/openapi.json: FORCE
 	@set -e; new=$$(mktemp $@.XXXXXX); trap 'rm -f "$$new"' EXIT; \
 	GOOS= GOARCH= CGO_ENABLED=0 $(GO) run -trimpath ./core/api/openapi >"$$new"; cmp -s "$$new" $@ || mv "$$new" $@
@@ -200,7 +200,7 @@ $(UI)/openapi.json: FORCE
 $(UI)/src/api/operations.ts: $(UI)/openapi.json $(UI)/generate.ts $(UI)/node_modules/.installed
 	@cd $(UI) && $(NODE_PATH) npm run -s types
 
-# Several makes may want the page at once. index.html is moved last: a build that was killed begins again.
+# Several makes may build the page at the same time. index.html is moved last, so that a killed build starts over.
 core/ui/dist/index.html: $(UI)/src/api/operations.ts $(PAGE_SOURCES)
 	@echo "building the web page"
 	@cd $(UI) && exec 9>node_modules/.building && flock 9 && $(NODE_PATH) npm run -s build && rm -rf ../dist/* && \
@@ -212,7 +212,7 @@ ui-check: $(UI)/src/api/operations.ts
 ui-dev: $(UI)/src/api/operations.ts
 	cd $(UI) && $(NODE_PATH) npm run -s dev
 
-# What every change tries in a browser: the tests of the kit, signing in, and starting a VM and reading its transcript.
+# The browser tests of every change: the tests of the kit, logging in, and starting a VM and reading its transcript.
 ui-smoke: build
 	@.ci/deps browser
 	cd $(UI) && export $(NODE_PATH) && npm run -s kit && npm run -s journeys 01-first-owner 04-start-and-stop
@@ -223,19 +223,19 @@ ui-test: build
 	@.ci/deps browser
 	@set -e; cd $(UI); export $(NODE_PATH); for part in $(UI_TESTS); do npm run -s $$part; done
 
-# The whole programs first, then the parts; one package at a time, so that none disturbs another.
+# Whole programs first, then their parts; one package at a time, so that they do not disturb each other.
 bench: deps
 	$(GO) test -run '^$$' -bench . -benchtime 5x ./cmd/hostlerd/processtest/ ./cmd/hostlerd/pvegolden/
 	$(GO) test -p 1 -run '^$$' -bench . ./core/plugin/ ./core/poll/ ./core/job/ ./core/api/... ./core/identity/ ./core/secret/ ./core/audit/ ./core/activity/ ./core/search/ ./core/metric/ ./core/alert/ ./core/feed/ ./core/cluster/ ./core/backup/ ./core/catalog/ ./plugins/...
 
-# As make build builds, so that one compilation of what the project stands on serves all.
+# The same flags as make build, so that dependencies are compiled only once.
 lint: export CGO_ENABLED = 0
 lint: export GOFLAGS = -trimpath
 lint: $(STATICCHECK) $(BUF)
 	@.ci/deps lint
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$unformatted" ] || { echo "not formatted:"; echo "$$unformatted"; exit 1; }
 	@long=$$(git ls-files '*.go' ':!*.pb.go' ':!*.gen.go' | LC_ALL=C.UTF-8 xargs grep -nE '^.{140,}$$' | grep -vE '`[a-z]+:"'); [ -z "$$long" ] || \
-		{ echo "lines that do not end before column 140 (those with a struct tag may, for it cannot be broken):"; echo "$$long"; exit 1; }
+		{ echo "lines of 140 columns or more (allowed only with a struct tag, which cannot be split):"; echo "$$long"; exit 1; }
 	$(GO) vet $(COMPILE) ./...
 	$(STATICCHECK) ./...
 	$(BUF) lint
@@ -245,7 +245,7 @@ lint: $(STATICCHECK) $(BUF)
 	$(GO) mod tidy -diff
 	@set -e; for dir in $(EXAMPLES); do echo "$$dir"; (cd $$dir && $(GO) vet ./... && $(STATICCHECK) ./... && $(GO) mod tidy -diff); done
 
-# The interface of plugins and the API must not break for those who use them: they are held against the newest release.
+# The plugin interface and the API must not break for their users: they are compared with the newest release.
 .PHONY: breaking
 breaking: export CGO_ENABLED = 0
 breaking: export GOFLAGS = -trimpath
@@ -255,7 +255,7 @@ breaking: $(BUF) $(OASDIFF)
 proto: $(BUF) $(PROTOC_GEN_GO) $(PROTOC_GEN_GO_GRPC)
 	PATH="$(dir $(PROTOC_GEN_GO)):$(dir $(PROTOC_GEN_GO_GRPC)):$$PATH" $(BUF) generate
 
-# As make lint compiles, which has also vetted what is compiled here. GENERATE names packages; all of them by default.
+# Compiles like make lint, which also vets these packages. GENERATE names packages; all of them by default.
 generate: export CGO_ENABLED = 0
 generate: export GOFLAGS = -trimpath -vet=off
 generate: export OAPI_CODEGEN := $(OAPI_CODEGEN)
@@ -272,7 +272,7 @@ deps:
 deps-run:
 	@.ci/deps run
 
-# install PACKAGE@VERSION: it becomes the target in one step, for another checkout may want it at the same time.
+# install PACKAGE@VERSION: renames the program to the target in one step, because another checkout may install it at the same time.
 define install
 	@mkdir -p $(dir $@)
 	@set -e; new=$$(mktemp -d $(dir $@)new.XXXXXX); trap 'rm -rf "$$new"' EXIT; echo "installing $(1)"; \

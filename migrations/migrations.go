@@ -1,10 +1,10 @@
-// Package migrations holds the database's SQL, one numbered file a step, read by core/db. Files never change once they
-// were released; a new step is a new file. It knows neither gorm nor any type of the product.
+// Package migrations contains the SQL of the database schema, one numbered file per step, which core/db reads. A released file never
+// changes; a new step is a new file. The package depends neither on gorm nor on types of the product.
 package migrations
 
 import "embed"
 
-// FS holds the numbered files in goose's format.
+// FS contains the numbered files in goose's format.
 //
 //go:embed *.sql
 var FS embed.FS

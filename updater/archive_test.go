@@ -58,7 +58,7 @@ func TestHostileTarballs(t *testing.T) {
 		}
 		return list
 	}
-	const archive, version = "not that of a release", "program"
+	const archive, version = "not a valid release", "program"
 	for _, test := range []struct {
 		name, says string
 		entries    []*tar.Header

@@ -35,7 +35,7 @@ func (r *run) backup(ctx context.Context) error {
 	}
 	dir := r.cfg.Layout.backup(r.id)
 	if err := os.Mkdir(dir, 0o700); err != nil {
-		return fmt.Errorf("making the folder of the backup: %w", err)
+		return fmt.Errorf("creating the folder of the backup: %w", err)
 	}
 	if err := r.dump(ctx, filepath.Join(dir, dumpName)); err != nil {
 		return errors.Join(err, os.RemoveAll(dir))
@@ -56,7 +56,7 @@ func (r *run) dump(ctx context.Context, path string) (err error) {
 	defer cancel()
 	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return fmt.Errorf("making the file of the dump: %w", err)
+		return fmt.Errorf("creating the dump file: %w", err)
 	}
 	defer func() { err = errors.Join(err, out.Close()) }()
 	c := r.cfg.Database.owner(r.cfg.Database.Name, "pg_dump", "--format=custom", "--no-password")
@@ -83,14 +83,14 @@ func copyFile(from, to string, most int64) (err error) {
 	defer func() { _ = in.Close() }()
 	info, err := in.Stat()
 	if err != nil {
-		return fmt.Errorf("looking at a file to copy: %w", err)
+		return fmt.Errorf("checking a file to copy: %w", err)
 	}
 	if !info.Mode().IsRegular() || info.Size() > most {
-		return fmt.Errorf("%s is no regular file of up to %d bytes", from, most)
+		return fmt.Errorf("%s is not a regular file of at most %d bytes", from, most)
 	}
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return fmt.Errorf("making the copy of a file: %w", err)
+		return fmt.Errorf("creating the copy of a file: %w", err)
 	}
 	defer func() { err = errors.Join(err, out.Close()) }()
 	if _, err := io.Copy(out, io.LimitReader(in, most)); err != nil {
@@ -104,8 +104,8 @@ func copyFile(from, to string, most int64) (err error) {
 
 // ErrUnknownDatabase: there are databases of an update that the journal does not know, as when it was lost. They may be
 // all that is left of the data.
-var ErrUnknownDatabase = errors.New("there are databases of an update that the journal does not know: drop them when the service has " +
-	"all its data, or else give the one with _before_ in its name the name of the live one")
+var ErrUnknownDatabase = errors.New("databases of an update exist that the journal does not know: if the service has all its data, drop " +
+	"them; otherwise rename the one with _before_ in its name to the name of the live database")
 
 // sweep removes what earlier runs could not remove, and old backups. Earlier
 // runs have ended, so that nobody needs their databases.
@@ -116,7 +116,7 @@ func (r *run) sweep(ctx context.Context) error {
 	}
 	for _, name := range useless {
 		if err := r.cfg.Database.drop(ctx, name); err != nil {
-			return fmt.Errorf("dropping what an earlier run left: %w", err)
+			return fmt.Errorf("dropping the databases of an earlier run: %w", err)
 		}
 	}
 	if err := os.RemoveAll(filepath.Dir(r.cfg.Layout.quarantine(r.id))); err != nil {
@@ -157,7 +157,7 @@ func (u *Updater) leftovers(ctx context.Context) ([]string, error) {
 func (u *Updater) backupNames() ([]string, error) {
 	entries, err := os.ReadDir(u.cfg.Layout.backups())
 	if err != nil {
-		return nil, fmt.Errorf("looking for old backups: %w", err)
+		return nil, fmt.Errorf("listing old backups: %w", err)
 	}
 	names := make([]string, 0, len(entries))
 	for _, e := range entries {

@@ -95,11 +95,11 @@ func credentialOf(name string) (*syscall.Credential, error) {
 	}
 	uid, err := strconv.ParseUint(u.Uid, 10, 32)
 	if err != nil {
-		return nil, fmt.Errorf("the system user %s has a strange id: %w", name, err)
+		return nil, fmt.Errorf("the system user %s has an invalid user ID: %w", name, err)
 	}
 	gid, err := strconv.ParseUint(u.Gid, 10, 32)
 	if err != nil {
-		return nil, fmt.Errorf("the system user %s has a strange group: %w", name, err)
+		return nil, fmt.Errorf("the system user %s has an invalid group ID: %w", name, err)
 	}
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 }

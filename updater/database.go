@@ -31,11 +31,12 @@ const databaseRoom = len("_failed_20060102t150405_abcdef")
 func (d Database) check() error {
 	for _, name := range []string{d.Name, d.Owner, d.Admin} {
 		if !databaseName.MatchString(name) {
-			return errors.New("the database, its owner and the administrator need names of small letters, digits and underscores")
+			return errors.New("the names of the database, its owner and the administrator must have only lower-case letters, digits and " +
+				"underscores")
 		}
 	}
 	if len(d.Name)+databaseRoom > 63 {
-		return errors.New("the database's name is too long to make others beside it")
+		return errors.New("the name of the database is too long to derive the names of its copies")
 	}
 	if d.Host == "" || d.Port < 1 || d.Port > 65535 {
 		return errors.New("the database needs a host and a port")
@@ -91,7 +92,7 @@ func (d Database) sql(ctx context.Context, statements ...string) (string, error)
 func (d Database) names(ctx context.Context) ([]string, error) {
 	list, err := d.sql(ctx, `SELECT datname FROM pg_database WHERE datname ~ '^`+d.Name+`(_|$)'`)
 	if err != nil {
-		return nil, fmt.Errorf("looking at the databases: %w", err)
+		return nil, fmt.Errorf("listing the databases: %w", err)
 	}
 	return strings.Fields(list), nil
 }

@@ -48,7 +48,7 @@ func (r *run) download(ctx context.Context, only string) error {
 		return fmt.Errorf("%w: %w", ErrNothingNew, err)
 	}
 	if only != "" && only != m.Version {
-		return fmt.Errorf("%w: asked for %s, and the newest is %s", ErrNothingNew, only, m.Version)
+		return fmt.Errorf("%w: requested %s, but the newest is %s", ErrNothingNew, only, m.Version)
 	}
 	file, err := m.For(r.cfg.Architecture)
 	if err != nil {
@@ -61,7 +61,7 @@ func (r *run) download(ctx context.Context, only string) error {
 		return err
 	}
 	if err := installation.WriteFile(filepath.Join(r.cfg.Layout.backup(r.id), manifestName), raw, 0o600); err != nil {
-		return fmt.Errorf("keeping the manifest: %w", err)
+		return fmt.Errorf("storing the manifest: %w", err)
 	}
 	quarantine, err := r.cfg.Layout.makeQuarantine(r.id)
 	if err != nil {

@@ -53,7 +53,7 @@ func TestTrialOnAnEarlierSchema(t *testing.T) {
 	if r.Step != installation.StepFailed || r.Reason == nil {
 		t.Fatalf("%+v", r)
 	}
-	for _, piece := range []string{"trying the migrations on a copy", "apps_cluster_id_vmid_key"} {
+	for _, piece := range []string{"running the migrations on a copy", "apps_cluster_id_vmid_key"} {
 		if !strings.Contains(r.Reason.Error(), piece) {
 			t.Errorf("it does not say %q: %v", piece, r.Reason)
 		}

@@ -247,7 +247,7 @@ func TestReplay(t *testing.T) {
 		t.Fatalf("%+v", answer)
 	}
 	s.sign(old)
-	if answer := s.do(order{Do: "run"}); answer == nil || !strings.Contains(answer.Reason, "older than one that was seen") {
+	if answer := s.do(order{Do: "run"}); answer == nil || !strings.Contains(answer.Reason, "older than one that this installation has") {
 		t.Fatalf("%+v", answer)
 	}
 	s.holds(oldVersion, "failed")

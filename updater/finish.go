@@ -20,22 +20,22 @@ const manifestName = "manifest.json"
 // update; what fails is logged and repeated by the next run.
 func (r *run) finish(ctx context.Context) {
 	if err := r.cfg.Database.drop(ctx, r.beforeDatabase()); err != nil {
-		r.log.Warn("the copy of the old database stays until the next run", "error", err)
+		r.log.Warn("cannot drop the copy of the old database; the next run retries", "error", err)
 	}
 	r.hook("copy dropped")
 	if err := r.cfg.Layout.pointUpdater(r.plan.To); err != nil {
-		r.log.Warn("the updater in use stays the old one", "error", err)
+		r.log.Warn("cannot switch to the new updater; the old one stays in use", "error", err)
 	}
 	r.hook("updater switched")
 	if err := r.changeKeys(r.id); err != nil {
-		r.log.Error("the trusted keys could not be changed as the release asks", "error", err)
+		r.log.Error("cannot apply the release's changes of the trusted keys", "error", err)
 	}
 	r.hook("keys changed")
 	if err := r.pruneReleases(); err != nil {
-		r.log.Warn("an old release stays until the next run", "error", err)
+		r.log.Warn("cannot remove an old release; the next run retries", "error", err)
 	}
 	if err := r.keepNewest(); err != nil {
-		r.log.Warn("an old backup stays until the next run", "error", err)
+		r.log.Warn("cannot remove an old backup; the next run retries", "error", err)
 	}
 	r.clean(ctx)
 	r.hook("finished")
@@ -49,7 +49,7 @@ func (r *run) overdueKeys() error {
 		return err
 	}
 	if err := r.changeKeys(done.Run); err != nil {
-		return fmt.Errorf("changing the trusted keys as release %s asks: %w", done.Plan.To, err)
+		return fmt.Errorf("applying the changes of the trusted keys in release %s: %w", done.Plan.To, err)
 	}
 	return nil
 }
@@ -77,7 +77,7 @@ func (r *run) changeKeys(of string) error {
 		if err := installation.WriteFile(filepath.Join(r.cfg.Layout.Keys, key.ID+release.KeySuffix), []byte(text), 0o644); err != nil {
 			return fmt.Errorf("adding the key %s: %w", key.ID, err)
 		}
-		r.log.Info("a key is trusted from now on", "key", key.ID)
+		r.log.Info("added a trusted key", "key", key.ID)
 		r.hook("key added")
 	}
 	if err := r.withdrawKeys(m.Withdrawn); err != nil {
@@ -86,7 +86,7 @@ func (r *run) changeKeys(of string) error {
 	// From here on the keys are the administrator's: the file is never applied
 	// again.
 	if err := os.Rename(path, path+".done"); err != nil {
-		return fmt.Errorf("noting that the keys were changed: %w", err)
+		return fmt.Errorf("recording that the keys were changed: %w", err)
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func (r *run) withdrawKeys(ids []string) error {
 		if err := os.Remove(path); err != nil {
 			return fmt.Errorf("withdrawing a key: %w", err)
 		}
-		r.log.Info("a key is not trusted any more", "file", entry.Name())
+		r.log.Info("removed a trusted key", "file", entry.Name())
 	}
 	return nil
 }
@@ -137,7 +137,7 @@ func (r *run) pruneReleases() error {
 	}
 	entries, err := os.ReadDir(r.cfg.Layout.releases())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("looking for old releases: %w", err)
+		return fmt.Errorf("listing old releases: %w", err)
 	}
 	var old []string
 	for _, e := range entries {

@@ -39,10 +39,10 @@ func (r *run) healthy(ctx context.Context, version string, settled time.Duration
 		case <-time.After(lookEvery):
 		}
 		if err := r.ready(ctx, version); err != nil {
-			return fmt.Errorf("the service was ready and is no more: %w", err)
+			return fmt.Errorf("the service was ready, but no longer is: %w", err)
 		}
 		if state, err := r.cfg.Service.State(ctx); err != nil || state != process {
-			return fmt.Errorf("the service was ready and its process has ended since: %w", errors.Join(err, errors.New(state.String())))
+			return fmt.Errorf("the service was ready, but its process has ended: %w", errors.Join(err, errors.New(state.String())))
 		}
 	}
 }
@@ -66,12 +66,12 @@ func (r *run) becomeReady(ctx context.Context, version string) (State, error) {
 				restarts = state.Restarts
 			}
 			if n := state.Restarts - restarts; n >= maxRestarts {
-				return State{}, fmt.Errorf("the service does not become ready: it has ended %d times: %w", n, last)
+				return State{}, fmt.Errorf("the service did not become ready: it ended %d times: %w", n, last)
 			}
 		}
 		select {
 		case <-ctx.Done():
-			return State{}, fmt.Errorf("the service does not become ready: %w: %w", context.Cause(ctx), last)
+			return State{}, fmt.Errorf("the service did not become ready: %w: %w", context.Cause(ctx), last)
 		case <-time.After(lookEvery):
 		}
 	}
@@ -99,12 +99,12 @@ func (r *run) reachable(ctx context.Context) error {
 			return nil
 		}
 		if err == nil {
-			err = fmt.Errorf("version %q answers there", version)
+			err = fmt.Errorf("version %q answers at this address", version)
 		}
 		select {
 		case <-within.Done():
-			return fmt.Errorf("the service that runs cannot be asked for its state at %s, which is ready in the updater's configuration: start "+
-				"it, or mend the address: %w", r.cfg.Ready, err)
+			return fmt.Errorf("cannot get the state of the running service at %s, the ready address of the updater's configuration: "+
+				"start the service, or correct the address: %w", r.cfg.Ready, err)
 		case <-time.After(lookEvery):
 		}
 	}
@@ -116,18 +116,18 @@ func (r *run) ask(ctx context.Context) (status int, version string, err error) {
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.cfg.Ready, http.NoBody)
 	if err != nil {
-		return 0, "", fmt.Errorf("asking whether the service is ready: %w", err)
+		return 0, "", fmt.Errorf("checking whether the service is ready: %w", err)
 	}
 	answer, err := r.cfg.HTTP.Do(request)
 	if err != nil {
-		return 0, "", fmt.Errorf("asking whether the service is ready: %w", err)
+		return 0, "", fmt.Errorf("checking whether the service is ready: %w", err)
 	}
 	defer func() { _ = answer.Body.Close() }()
 	var body struct {
 		Version string `json:"version"`
 	}
 	if err := json.NewDecoder(io.LimitReader(answer.Body, 64<<10)).Decode(&body); err != nil {
-		return 0, "", fmt.Errorf("the service answers %d and something else than its state", answer.StatusCode)
+		return 0, "", fmt.Errorf("the service answers %d without its state", answer.StatusCode)
 	}
 	return answer.StatusCode, firstWord(body.Version), nil
 }

@@ -54,7 +54,7 @@ func TestRestartsAreCounted(t *testing.T) {
 			asked = true
 		}
 		_, err := u.under(thisRun).becomeReady(t.Context(), oldVersion)
-		if most < maxRestarts && err != nil || most == maxRestarts && (err == nil || !strings.Contains(err.Error(), "it has ended 5 times")) {
+		if most < maxRestarts && err != nil || most == maxRestarts && (err == nil || !strings.Contains(err.Error(), "it ended 5 times")) {
 			t.Errorf("%d restarts: %v", most, err)
 		}
 	}
@@ -83,7 +83,7 @@ func TestAnswersOfOthers(t *testing.T) {
 	}
 	v.change(func() { v.version = newVersion })
 	r.cfg.ReadyTime = 300 * time.Millisecond
-	if err := r.reachable(t.Context()); err == nil || !strings.Contains(err.Error(), "mend the address") {
+	if err := r.reachable(t.Context()); err == nil || !strings.Contains(err.Error(), "correct the address") {
 		t.Errorf("another version answers: %v", err)
 	}
 	v.change(func() { v.status, v.version = http.StatusOK, oldVersion })

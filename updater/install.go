@@ -20,7 +20,7 @@ const versionFile = "VERSION"
 // Errors of Install.
 var (
 	// ErrOlder: what is installed is newer than the folder's release; it stays.
-	ErrOlder = errors.New("what is installed is newer")
+	ErrOlder = errors.New("the installed version is newer")
 	// ErrOffline: a newer release would replace one that cannot be started and stopped now.
 	ErrOffline = errors.New("the service cannot be stopped and started now")
 )
@@ -67,16 +67,16 @@ func (u *Updater) Install(ctx context.Context, tree string, offline bool) (*Resu
 func treeVersion(tree string) (string, error) {
 	f, err := os.Open(filepath.Join(tree, versionFile))
 	if err != nil {
-		return "", fmt.Errorf("looking for the version of the release: %w", err)
+		return "", fmt.Errorf("reading the version of the release: %w", err)
 	}
 	defer func() { _ = f.Close() }()
 	text, err := io.ReadAll(io.LimitReader(f, 128))
 	if err != nil {
-		return "", fmt.Errorf("looking for the version of the release: %w", err)
+		return "", fmt.Errorf("reading the version of the release: %w", err)
 	}
 	version := strings.TrimSpace(string(text))
 	if !installation.ValidVersion(version) {
-		return "", fmt.Errorf("%s holds no version", f.Name())
+		return "", fmt.Errorf("%s does not contain a version", f.Name())
 	}
 	return version, nil
 }

@@ -51,7 +51,7 @@ func (j *journal) mend() error {
 		return nil
 	}
 	if err := errors.Join(j.file.Truncate(int64(whole)), j.file.Sync()); err != nil {
-		return fmt.Errorf("mending the journal: %w", err)
+		return fmt.Errorf("repairing the journal: %w", err)
 	}
 	return nil
 }

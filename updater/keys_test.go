@@ -76,7 +76,7 @@ func TestKeysInAWholeRun(t *testing.T) {
 	s.signer = stolen
 	other.Date = m.Date.Add(1)
 	s.sign(other)
-	s.refused("changing the trusted keys") // not with a key that should be withdrawn
+	s.refused("changes of the trusted keys") // not with a key that should be withdrawn
 	undo()
 	s.refused("not signed by a trusted key")
 	entries, err := os.ReadDir(s.keys)
@@ -86,7 +86,7 @@ func TestKeysInAWholeRun(t *testing.T) {
 	// The new key is good for the next release. That its program is of another version is found only after the signature.
 	s.signer = second
 	s.sign(other)
-	if answer := s.do(order{Do: "run"}); answer == nil || !strings.Contains(answer.Reason, "says that it is version") {
+	if answer := s.do(order{Do: "run"}); answer == nil || !strings.Contains(answer.Reason, "the new program reports version") {
 		t.Fatalf("%+v", answer)
 	}
 	// A key that the administrator takes away stays away.

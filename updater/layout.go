@@ -72,7 +72,7 @@ func (l Layout) program(version string) string {
 func (l Layout) installed() (string, error) {
 	target, err := os.Readlink(l.current())
 	if err != nil {
-		return "", fmt.Errorf("looking at the current release: %w", err)
+		return "", fmt.Errorf("reading the link to the current release: %w", err)
 	}
 	version := filepath.Base(target)
 	if !installation.ValidVersion(version) || target != filepath.Join("releases", version) && target != l.release(version) {
@@ -95,7 +95,7 @@ func (l Layout) updaterVersion() string {
 // the new one.
 func (l Layout) point(version string) error {
 	if _, err := os.Stat(l.program(version)); err != nil {
-		return fmt.Errorf("the release %s is not there: %w", version, err)
+		return fmt.Errorf("the release %s does not exist: %w", version, err)
 	}
 	return l.link(l.current(), filepath.Join("releases", version))
 }
@@ -106,7 +106,7 @@ func (l Layout) point(version string) error {
 func (l Layout) pointUpdater(version string) error {
 	target := filepath.Join("releases", version, "bin", "hostler-updater")
 	if _, err := os.Stat(filepath.Join(l.Prefix, target)); err != nil {
-		return fmt.Errorf("the release %s brings no updater: %w", version, err)
+		return fmt.Errorf("the release %s does not contain an updater: %w", version, err)
 	}
 	return l.link(l.updater(), target)
 }
@@ -123,7 +123,7 @@ func (l Layout) link(path, target string) error {
 			return fmt.Errorf("removing an old link: %w", err)
 		}
 		if err := os.Symlink(target, other); err != nil {
-			return fmt.Errorf("making the link to %s: %w", target, err)
+			return fmt.Errorf("creating the link to %s: %w", target, err)
 		}
 	}
 	err := unix.Renameat2(unix.AT_FDCWD, other, unix.AT_FDCWD, path, unix.RENAME_EXCHANGE)
@@ -145,10 +145,10 @@ func (l Layout) link(path, target string) error {
 func (l Layout) makeQuarantine(run string) (string, error) {
 	dir := l.quarantine(run)
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return "", fmt.Errorf("making the quarantine: %w", err)
+		return "", fmt.Errorf("creating the quarantine: %w", err)
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil {
-		return "", fmt.Errorf("making the quarantine: %w", err)
+		return "", fmt.Errorf("creating the quarantine: %w", err)
 	}
 	return dir, nil
 }

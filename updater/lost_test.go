@@ -68,7 +68,7 @@ func TestDamagedFiles(t *testing.T) {
 		{"the refusal", func() { s.put(filepath.Join(s.own, "refused.json"), "{", 0o644) }, "", "", nil},
 		{"no backups", func() { remove(filepath.Join(s.own, "backups")) }, "", "", nil},
 		{"no state", func() { remove(s.own) }, "", "", nil},
-		{"a link to nowhere", func() { link("releases/0.9.0") }, "not whole", "", func() { link("releases/" + oldVersion) }},
+		{"a link to nowhere", func() { link("releases/0.9.0") }, "is incomplete", "", func() { link("releases/" + oldVersion) }},
 		{"a link to the outside", func() { link("/usr/lib/" + oldVersion) }, "does not point to a release", "",
 			func() { link("releases/" + oldVersion) }},
 		{"no link", func() { remove(current) }, "current release", "", func() {
@@ -103,7 +103,7 @@ func TestDamagedFiles(t *testing.T) {
 	s.publish(newVersion, "")
 	seen := Layout{StateDir: s.own}.seen()
 	s.put(seen, "{", 0o644)
-	if answer := s.do(order{Do: "run"}); answer == nil || !strings.Contains(answer.Reason, "remove it") {
+	if answer := s.do(order{Do: "run"}); answer == nil || !strings.Contains(answer.Reason, "remove the file") {
 		t.Errorf("%+v", answer)
 	}
 	remove(seen)

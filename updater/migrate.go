@@ -38,20 +38,20 @@ func (r *run) trial(ctx context.Context) error {
 		return fmt.Errorf("making room for the trial: %w", err)
 	}
 	if err := d.create(ctx, name); err != nil {
-		return fmt.Errorf("making the trial's database: %w", err)
+		return fmt.Errorf("creating the trial database: %w", err)
 	}
 	defer func() {
 		clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 		defer cancel()
 		if err := d.drop(clean, name); err != nil {
-			r.log.Warn("the trial's database stays until the next run", "error", err)
+			r.log.Warn("cannot drop the trial database; the next run retries", "error", err)
 		}
 	}()
 	if err := r.restore(ctx, filepath.Join(r.cfg.Layout.backup(r.id), dumpName), name); err != nil {
 		return err
 	}
 	if err := r.migrateDatabase(ctx, name); err != nil {
-		return fmt.Errorf("trying the migrations on a copy: %w", err)
+		return fmt.Errorf("running the migrations on a copy: %w", err)
 	}
 	return nil
 }
@@ -85,7 +85,7 @@ func (r *run) migrateBy(ctx context.Context, version, name string, options ...st
 	defer cancel()
 	state, err := os.MkdirTemp("", "hostler-migrate-")
 	if err != nil {
-		return fmt.Errorf("making a folder for the migrations: %w", err)
+		return fmt.Errorf("creating a folder for the migrations: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(state) }()
 	if err := os.Chmod(state, 0o711); err != nil {
@@ -118,7 +118,7 @@ func (r *run) snapshot(ctx context.Context) error {
 		return fmt.Errorf("making room for the copy: %w", err)
 	}
 	if err := d.rename(ctx, d.Name, r.failedDatabase()); err != nil {
-		return fmt.Errorf("putting the live database aside: %w", err)
+		return fmt.Errorf("renaming the live database: %w", err)
 	}
 	r.hook("put aside")
 	if err := d.copy(ctx, r.failedDatabase(), r.beforeDatabase()); err != nil {
@@ -132,7 +132,7 @@ func (r *run) migrate(ctx context.Context) error {
 	// Without the copy there would be no way back.
 	names, err := r.cfg.Database.names(ctx)
 	if err == nil && !slices.Contains(names, r.beforeDatabase()) {
-		err = fmt.Errorf("there is no copy of the live database: %w", os.ErrNotExist)
+		err = fmt.Errorf("the copy of the live database does not exist: %w", os.ErrNotExist)
 	}
 	if err != nil {
 		return err
@@ -151,7 +151,7 @@ func (r *run) change(ctx context.Context) error {
 	}
 	r.hook("link switched")
 	if err := r.cfg.Database.rename(ctx, r.failedDatabase(), r.cfg.Database.Name); err != nil {
-		return fmt.Errorf("putting the migrated database into its place: %w", err)
+		return fmt.Errorf("renaming the migrated database to the live name: %w", err)
 	}
 	r.hook("switched")
 	return r.start(ctx)

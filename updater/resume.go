@@ -29,15 +29,15 @@ func (u *Updater) Resume(ctx context.Context) (*Result, error) {
 	}
 	switch {
 	case !line.Step.Known():
-		return nil, fmt.Errorf("the journal tells of the step %q: a newer updater has written it, and must resume", line.Step)
+		return nil, fmt.Errorf("the journal contains the unknown step %q: a newer updater wrote it; resume with that updater", line.Step)
 	case line.Plan == nil:
 		return nil, errors.New("the journal's last line has no plan")
 	}
 	r := &run{Updater: u, id: line.Run, plan: *line.Plan}
-	u.log.Info("an update was cut off", "run", r.id, "step", line.Step, "event", line.Event)
+	u.log.Info("found an interrupted update", "run", r.id, "step", line.Step, "event", line.Event)
 	// From here on the run must end: a signal does not interrupt it again.
 	ctx = context.WithoutCancel(ctx)
-	reason := fmt.Errorf("the updater was cut off in the step %s", line.Step)
+	reason := fmt.Errorf("the updater was interrupted in the step %s", line.Step)
 	if text, err := u.begunBecause(*line); err != nil {
 		return nil, err
 	} else if text != "" {

@@ -13,15 +13,15 @@ import (
 )
 
 // ErrAskedFor is the reason of a rollback that a user requested.
-var ErrAskedFor = errors.New("it was asked for")
+var ErrAskedFor = errors.New("it was requested")
 
 // ErrNothingToRevert: the last run was no update that went well, or what it
 // replaced is not there any more.
-var ErrNothingToRevert = errors.New("there is no update that could be taken back")
+var ErrNothingToRevert = errors.New("there is no update to revert")
 
 // ErrNeedsRestore: the old version cannot work with the database as it is now.
-var ErrNeedsRestore = errors.New("the old version does not know the database as it is now: it needs the backup from before the " +
-	"update, and what was written since is lost")
+var ErrNeedsRestore = errors.New("the old version does not support the current database: reverting restores the backup from before the " +
+	"update, and data written since then is lost")
 
 // Revert reverts the last update although it succeeded. If the old version
 // knows the present database, the data stay. Otherwise restore must be true,
@@ -137,13 +137,13 @@ func (r *run) restoreBefore(ctx context.Context, of string) error {
 func (r *run) fillBefore(ctx context.Context, of string) error {
 	d := r.cfg.Database
 	if err := d.create(ctx, r.beforeDatabase()); err != nil {
-		return fmt.Errorf("making a database for the backup: %w", err)
+		return fmt.Errorf("creating a database for the backup: %w", err)
 	}
 	if err := r.restore(ctx, filepath.Join(r.cfg.Layout.backup(of), dumpName), r.beforeDatabase()); err != nil {
 		return errors.Join(err, d.drop(context.WithoutCancel(ctx), r.beforeDatabase()))
 	}
 	if err := d.admit(ctx, d.Name, r.beforeDatabase()); err != nil {
-		return fmt.Errorf("letting those into the backup's database who use the live one: %w", err)
+		return fmt.Errorf("copying the privileges of the live database to the backup's database: %w", err)
 	}
 	return nil
 }

@@ -25,11 +25,11 @@ func (r *run) putBack(ctx context.Context, how remedy, reason error) *Result {
 	}
 	r.hook("before rollback")
 	if err := r.writeOnce(installation.Line{Step: r.undoing(how), Event: installation.Begun, Text: text, Plan: &r.plan}); err != nil {
-		r.log.Error("the roll-back goes on without a journal", "error", err)
+		r.log.Error("cannot write the journal; the rollback continues without it", "error", err)
 	}
 	if err := r.undo(ctx, how); err != nil {
-		err = fmt.Errorf("putting the old version back: %w", err)
-		r.log.Error("the roll-back is not at its end; resume tries again", "error", err)
+		err = fmt.Errorf("restoring the old version: %w", err)
+		r.log.Error("the rollback failed; hostler-updater resume retries it", "error", err)
 		// it is logged
 		_ = r.writeOnce(installation.Line{Step: r.undoing(how), Event: installation.Failed, Text: text + "; " + err.Error(), Plan: &r.plan})
 		return &Result{Run: r.id, From: r.plan.From, To: r.plan.To, Step: r.undoing(how), Reason: errors.Join(reason, err)}
@@ -68,7 +68,7 @@ func (r *run) undo(ctx context.Context, how remedy) error {
 	// Only now nobody needs the copy, or the database that it has replaced.
 	for _, name := range []string{r.beforeDatabase(), r.failedDatabase()} {
 		if err := r.cfg.Database.drop(ctx, name); err != nil {
-			r.log.Warn("a database stays until the next run", "database", name, "error", err)
+			r.log.Warn("cannot drop a database; the next run retries", "database", name, "error", err)
 		}
 	}
 	return nil
@@ -119,7 +119,7 @@ func (r *run) patiently(ctx context.Context, do func(context.Context) error) err
 		if err == nil || errors.Is(err, os.ErrNotExist) || time.Now().After(deadline) {
 			return err
 		}
-		r.log.Warn("the database cannot be put back yet", "database", r.cfg.Database.Name, "error", err)
+		r.log.Warn("cannot restore the database yet; retrying", "database", r.cfg.Database.Name, "error", err)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -139,7 +139,7 @@ func (r *run) putAside(ctx context.Context) error {
 		return fmt.Errorf("making room for the failed database: %w", err)
 	}
 	if err := d.rename(ctx, d.Name, r.failedDatabase()); err != nil {
-		return fmt.Errorf("putting the failed database aside: %w", err)
+		return fmt.Errorf("renaming the failed database: %w", err)
 	}
 	return nil
 }
@@ -158,9 +158,9 @@ func (r *run) reveal(ctx context.Context) error {
 			continue
 		}
 		if err := d.rename(ctx, name, d.Name); err != nil {
-			return fmt.Errorf("putting the database %s into its place: %w", name, err)
+			return fmt.Errorf("renaming the database %s to the live name: %w", name, err)
 		}
 		return nil
 	}
-	return fmt.Errorf("neither the live database nor its copy is there: %w", os.ErrNotExist)
+	return fmt.Errorf("neither the live database nor its copy exists: %w", os.ErrNotExist)
 }

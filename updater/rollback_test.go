@@ -78,13 +78,13 @@ func TestRollbackInTheJournal(t *testing.T) {
 		v.change(func() { v.stopping = stopping })
 		result := r.putBack(t.Context(), backward, canary)
 		if result.Step != installation.StepRollback || !errors.Is(result.Reason, canary) ||
-			!strings.Contains(result.Reason.Error(), "putting the old version back") {
+			!strings.Contains(result.Reason.Error(), "restoring the old version") {
 			t.Errorf("%+v", result)
 		}
 	}
 	lines := r.lines(t)
 	if len(lines) != 2 || lines[0].Event != installation.Begun || lines[0].Text != "canary" || lines[1].Event != installation.Failed ||
-		!strings.HasPrefix(lines[1].Text, "canary; putting the old version back: ") {
+		!strings.HasPrefix(lines[1].Text, "canary; restoring the old version: ") {
 		t.Fatalf("%+v", lines)
 	}
 	if text, err := r.begunBecause(lines[1]); err != nil || text != "canary" {
@@ -95,7 +95,7 @@ func TestRollbackInTheJournal(t *testing.T) {
 		t.Errorf("a run takes the reason of another one: %q, %v", text, err)
 	}
 	status, err := installation.Last(r.cfg.Layout.StateDir)
-	if err != nil || !strings.Contains(status.Reason, "putting the old version back") {
+	if err != nil || !strings.Contains(status.Reason, "restoring the old version") {
 		t.Errorf("%+v, %v", status, err)
 	}
 }

@@ -73,7 +73,7 @@ func (u *Updater) run(ctx context.Context, from string, options Options) (*Resul
 	}
 	// Without the present release there would be no way back.
 	if _, err := os.Stat(u.cfg.Layout.program(from)); err != nil {
-		return nil, fmt.Errorf("the installed release %s is not whole, install it again: %w", from, err)
+		return nil, fmt.Errorf("the installed release %s is incomplete; reinstall it: %w", from, err)
 	}
 	id, err := u.newID()
 	if err != nil {
@@ -103,11 +103,11 @@ func (u *Updater) beginNew() (func(), error) {
 func (u *Updater) makeRoom() error {
 	for _, dir := range []string{u.cfg.Layout.releases(), filepath.Dir(u.cfg.Layout.quarantine("x"))} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return fmt.Errorf("making a folder of the updater: %w", err)
+			return fmt.Errorf("creating a folder of the updater: %w", err)
 		}
 	}
 	if err := os.MkdirAll(u.cfg.Layout.backups(), 0o700); err != nil {
-		return fmt.Errorf("making the folder of backups: %w", err)
+		return fmt.Errorf("creating the folder of backups: %w", err)
 	}
 	return u.journal.reserve()
 }
@@ -117,7 +117,7 @@ func (u *Updater) makeRoom() error {
 // unfinished run must be completed on a full disk too.
 func (u *Updater) begin() (func(), error) {
 	if err := os.MkdirAll(u.cfg.Layout.StateDir, 0o755); err != nil {
-		return nil, fmt.Errorf("making the updater's folder: %w", err)
+		return nil, fmt.Errorf("creating the updater's folder: %w", err)
 	}
 	unlock, err := installation.Lock(u.cfg.Layout.StateDir)
 	if err != nil {
@@ -230,7 +230,7 @@ func (r *run) unmake(ctx context.Context) *Result {
 	}
 	for _, dir := range dirs {
 		if err := os.RemoveAll(dir); err != nil {
-			r.log.Warn("a folder of the dry run stays", "folder", dir, "error", err)
+			r.log.Warn("cannot remove a folder of the dry run", "folder", dir, "error", err)
 		}
 	}
 	return r.end(installation.StepDone, nil)
@@ -277,7 +277,7 @@ func (r *run) abandon(step installation.Step, reason error) *Result {
 	defer cancel()
 	r.clean(ctx)
 	if err := r.cfg.Database.drop(ctx, r.beforeDatabase()); err != nil { // of a roll-back by hand
-		r.log.Warn("a database stays until the next run", "error", err)
+		r.log.Warn("cannot drop a database; the next run retries", "error", err)
 	}
 	return r.end(installation.StepFailed, reason)
 }
@@ -306,10 +306,10 @@ func (r *run) clean(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	if err := r.cfg.Database.drop(ctx, r.trialDatabase()); err != nil {
-		r.log.Warn("the trial's database stays until the next run", "error", err)
+		r.log.Warn("cannot drop the trial database; the next run retries", "error", err)
 	}
 	if err := os.RemoveAll(r.cfg.Layout.quarantine(r.id)); err != nil {
-		r.log.Warn("the quarantine stays until the next run", "error", err)
+		r.log.Warn("cannot empty the quarantine; the next run retries", "error", err)
 	}
 }
 
@@ -321,7 +321,7 @@ func (l Layout) loadSeen() (release.Channels, error) {
 		return seen, nil
 	}
 	if err != nil {
-		return seen, fmt.Errorf("reading what release was seen last: %w", err)
+		return seen, fmt.Errorf("reading the last seen release: %w", err)
 	}
 	if err = json.Unmarshal(text, &seen); err == nil && seen == nil {
 		err = errors.New("it is null")
@@ -329,8 +329,8 @@ func (l Layout) loadSeen() (release.Channels, error) {
 	if err != nil {
 		// Going on would let a server bring back an old release; an
 		// administrator must decide that.
-		return seen, fmt.Errorf("%s, which says what release was seen last, is damaged (%w): remove it to trust the next release whatever "+
-			"its date", l.seen(), err)
+		return seen, fmt.Errorf("the record of the last seen release, %s, is damaged (%w): remove the file to accept the next release "+
+			"regardless of its date", l.seen(), err)
 	}
 	return seen, nil
 }
@@ -340,10 +340,10 @@ func (l Layout) loadSeen() (release.Channels, error) {
 func (l Layout) storeSeen(seen release.Channels) error {
 	text, err := json.Marshal(seen)
 	if err != nil {
-		return fmt.Errorf("encoding what release was seen: %w", err)
+		return fmt.Errorf("encoding the seen releases: %w", err)
 	}
 	if err := installation.WriteFile(l.seen(), append(text, '\n'), 0o644); err != nil {
-		return fmt.Errorf("noting what release was seen: %w", err)
+		return fmt.Errorf("storing the seen releases: %w", err)
 	}
 	return nil
 }

@@ -119,7 +119,7 @@ func TestServiceThatCannotBeAsked(t *testing.T) {
 	config.Ready = "http://127.0.0.1:1/readyz"
 	config.ReadyTime = 2 * time.Second
 	answer := s.do(order{Do: "run", Config: config})
-	if answer == nil || answer.Err != "" || !strings.Contains(answer.Reason, "mend the address") {
+	if answer == nil || answer.Err != "" || !strings.Contains(answer.Reason, "correct the address") {
 		t.Fatalf("%+v\n%s", answer, s.supervisor.log.String())
 	}
 	s.holds(oldVersion, "failed")

@@ -53,7 +53,7 @@ func (s Systemd) Start(ctx context.Context) error {
 func (s Systemd) State(ctx context.Context) (State, error) {
 	out, err := command{name: "systemctl", args: []string{"show", "--property=MainPID", "--property=NRestarts", s.Unit}}.output(ctx)
 	if err != nil {
-		return State{}, fmt.Errorf("asking systemd for the service's state: %w", err)
+		return State{}, fmt.Errorf("getting the service's state from systemd: %w", err)
 	}
 	values := map[string]int{}
 	for line := range strings.Lines(out) {

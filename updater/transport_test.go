@@ -51,7 +51,7 @@ func TestHostileServers(t *testing.T) {
 		{"redirect of the tarball to http", tarball, "not https", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://127.0.0.1:9/x.tar.gz", http.StatusFound)
 		}},
-		{"redirects without end", release.ManifestName, "without end", func(w http.ResponseWriter, r *http.Request) {
+		{"redirects without end", release.ManifestName, "redirects too often", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/"+release.ManifestName, http.StatusFound)
 		}},
 		{"redirect to a file", release.ManifestName, "not https", func(w http.ResponseWriter, r *http.Request) {
@@ -62,11 +62,11 @@ func TestHostileServers(t *testing.T) {
 			func(w http.ResponseWriter, r *http.Request) { until(w, r, 0, make([]byte, 4096)) }},
 		{"endless signature", release.SignatureName, "larger than",
 			func(w http.ResponseWriter, r *http.Request) { until(w, r, 0, make([]byte, 4096)) }},
-		{"endless tarball", tarball, "not the size", func(w http.ResponseWriter, r *http.Request) { until(w, r, 0, make([]byte, 1<<20)) }},
+		{"endless tarball", tarball, "the size of", func(w http.ResponseWriter, r *http.Request) { until(w, r, 0, make([]byte, 1<<20)) }},
 		{"slow drip", tarball, "too slowly", func(w http.ResponseWriter, r *http.Request) { until(w, r, 50*time.Millisecond, []byte{0}) }},
 		{"slow drip of the manifest", release.ManifestName, "too slowly",
 			func(w http.ResponseWriter, r *http.Request) { until(w, r, 50*time.Millisecond, []byte{' '}) }},
-		{"stops half-way", tarball, "sends nothing", func(w http.ResponseWriter, r *http.Request) {
+		{"stops half-way", tarball, "stopped sending", func(w http.ResponseWriter, r *http.Request) {
 			length(w, len(whole))
 			_, _ = w.Write(whole[:100_000])
 			_ = http.NewResponseController(w).Flush()
@@ -78,7 +78,7 @@ func TestHostileServers(t *testing.T) {
 			_ = http.NewResponseController(w).Flush()
 			panic(http.ErrAbortHandler)
 		}},
-		{"short length", tarball, "not the size", func(w http.ResponseWriter, r *http.Request) {
+		{"short length", tarball, "the size of", func(w http.ResponseWriter, r *http.Request) {
 			length(w, 1000)
 			_, _ = w.Write(whole[:1000])
 		}},
@@ -120,7 +120,7 @@ func TestHostileServers(t *testing.T) {
 		switch test.says {
 		case "too slowly":
 			config.SourceOptions.Whole = 2 * time.Second
-		case "sends nothing", "timeout":
+		case "stopped sending", "timeout":
 			config.SourceOptions.Idle = 5 * time.Second
 		}
 		got := s.do(order{Do: "run", Config: config})

@@ -88,7 +88,7 @@ type Updater struct {
 // Errors that callers tell apart.
 var (
 	// ErrUnfinished: an earlier run is not at its end; resume comes first.
-	ErrUnfinished = errors.New("an earlier update is not at its end: hostler-updater resume brings it there")
+	ErrUnfinished = errors.New("an earlier update is unfinished: finish it with hostler-updater resume")
 	// ErrNothingNew: there is no release that could be installed.
 	ErrNothingNew = errors.New("there is no newer release")
 )
@@ -140,7 +140,7 @@ func orInt(n *int, fallback int) {
 // source opens the place of the releases.
 func (u *Updater) source() (release.Source, error) {
 	if u.cfg.Source == "" || u.cfg.Channel == "" {
-		return nil, errors.New("the configuration names no source of releases, or no channel")
+		return nil, errors.New("the configuration has no source of releases, or no channel")
 	}
 	source, err := release.NewSource(u.cfg.Source, u.cfg.SourceOptions)
 	if err != nil {

@@ -26,7 +26,7 @@ func (r *run) verify(ctx context.Context) error {
 		return err
 	}
 	if r.plan.To == r.plan.From {
-		return errors.New("the release would replace the one that runs")
+		return errors.New("the release is already running")
 	}
 	return r.cfg.Layout.adopt(tree, r.plan.To)
 }
@@ -51,7 +51,7 @@ func (r *run) unpack(ctx context.Context, tree string) error {
 func (l Layout) adopt(tree, version string) error {
 	place := l.release(version)
 	if err := os.Chmod(tree, 0o755); err != nil {
-		return fmt.Errorf("opening the release to readers: %w", err)
+		return fmt.Errorf("making the release readable: %w", err)
 	}
 	err := unix.Renameat2(unix.AT_FDCWD, tree, unix.AT_FDCWD, place, unix.RENAME_EXCHANGE)
 	if errors.Is(err, unix.ENOENT) {
@@ -80,10 +80,10 @@ func (u *Updater) inspect(ctx context.Context, tree, version string) error {
 	defer cancel()
 	says, err := command{as: u.cfg.Database.OwnerUser, name: program, args: []string{"version"}}.output(ctx)
 	if err != nil {
-		return fmt.Errorf("asking the new program for its version: %w", err)
+		return fmt.Errorf("getting the version of the new program: %w", err)
 	}
 	if says != version {
-		return fmt.Errorf("the new program says that it is version %q and the release says %q", firstWord(says), version)
+		return fmt.Errorf("the new program reports version %q, but the release has version %q", firstWord(says), version)
 	}
 	return nil
 }

@@ -59,7 +59,7 @@ func (c *client) setUp(ctx context.Context, tokenFile, email, password string) e
 		"setup_token": strings.TrimSpace(string(setupToken)), "email": email, "password": password,
 	}, nil)
 	if err != nil {
-		return fmt.Errorf("making the owner: %w", err)
+		return fmt.Errorf("creating the owner: %w", err)
 	}
 	if err := c.call(ctx, http.MethodPost, "/api/v1/auth/login", map[string]any{"email": email, "password": password}, nil); err != nil {
 		return fmt.Errorf("logging in: %w", err)

@@ -126,9 +126,9 @@ Ctrl-C stops everything.
 		fmt.Println("\nstopping")
 		return nil
 	case <-service.done:
-		return fmt.Errorf("the service ended by itself: %v", service.err)
+		return fmt.Errorf("the service ended unexpectedly: %v", service.err)
 	case <-sim.done:
-		return fmt.Errorf("the simulator ended by itself: %v", sim.err)
+		return fmt.Errorf("the simulator ended unexpectedly: %v", sim.err)
 	}
 }
 

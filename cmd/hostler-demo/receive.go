@@ -26,8 +26,8 @@ const (
 // receive is a receiver of webhooks, to see what a channel sends: it checks signatures and prints a line for each that arrives.
 func receive(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("hostler-demo receive", flag.ContinueOnError)
-	listen := flags.String("listen", "127.0.0.1:0", "address to listen at; a free port when it is 0")
-	secret := flags.String("secret", "", "what the channel signs with; empty checks nothing")
+	listen := flags.String("listen", "127.0.0.1:0", "address to listen on; port 0 chooses a free port")
+	secret := flags.String("secret", "", "secret of the channel's signature; empty to skip the check")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func receive(ctx context.Context, args []string, out io.Writer) error {
 		}
 		var told channel.Payload
 		if err := json.Unmarshal(body, &told); err != nil {
-			http.Error(w, "this is no webhook of Hostler", http.StatusBadRequest)
+			http.Error(w, "this is not a webhook of Hostler", http.StatusBadRequest)
 			return
 		}
 		fmt.Fprintf(out, "%s %s %s: %s %s\n", told.At.Format(time.RFC3339), told.Kind, told.Severity, strconv.Quote(told.Title), told.Link)
@@ -73,7 +73,7 @@ func genuine(header http.Header, body []byte, secret string) error {
 	stamp := header.Get("Webhook-Timestamp")
 	seconds, err := strconv.ParseInt(stamp, 10, 64)
 	if age := time.Since(time.Unix(seconds, 0)).Abs(); err != nil || age > oldest {
-		return fmt.Errorf("the time %q is none, or too far from now", stamp)
+		return fmt.Errorf("the time %q is invalid or too far from now", stamp)
 	}
 	want, err := channel.Sign(secret, header.Get("Webhook-Id"), stamp, body)
 	if err != nil {
@@ -84,5 +84,5 @@ func genuine(header http.Header, body []byte, secret string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("the signature is not right")
+	return fmt.Errorf("the signature does not match")
 }

@@ -14,7 +14,7 @@ func checkCommand() *cobra.Command {
 	var trusted string
 	c := &cobra.Command{
 		Use:   "check PLACE",
-		Short: "Check a published release as an installation does: signature, sizes, checksums, contents",
+		Short: "Check a published release as an installation does: signature, sizes, checksums and contents",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			keys, err := release.TrustedKeys(trusted)
@@ -52,7 +52,8 @@ func check(cmd *cobra.Command, source release.Source, keys []release.Key) error 
 			return fmt.Errorf("%s: %w", arch, err)
 		}
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s %s of %s is good, signed by %s\n", m.Channel, m.Version, m.Date.Format("2006-01-02"), key.ID)
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s %s of %s is valid, signed "+
+		"by %s\n", m.Channel, m.Version, m.Date.Format("2006-01-02"), key.ID)
 	return err
 }
 
@@ -60,7 +61,7 @@ func check(cmd *cobra.Command, source release.Source, keys []release.Key) error 
 func checkTarball(cmd *cobra.Command, source release.Source, file release.File) error {
 	dir, err := os.MkdirTemp("", "hostler-sign-")
 	if err != nil {
-		return fmt.Errorf("making a folder to unpack in: %w", err)
+		return fmt.Errorf("creating a folder to unpack in: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	path := filepath.Join(dir, "tarball")

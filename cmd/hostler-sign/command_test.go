@@ -101,7 +101,7 @@ func TestMakingARelease(t *testing.T) {
 	if err := os.Chmod(at("old", "a.key"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := run(t, publish("1.2.0")...); err == nil || !strings.Contains(err.Error(), "read by others") {
+	if _, err := run(t, publish("1.2.0")...); err == nil || !strings.Contains(err.Error(), "readable by other users") {
 		t.Errorf("a key that others may read: %v", err)
 	}
 }

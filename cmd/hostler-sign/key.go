@@ -20,7 +20,7 @@ type keyFlags struct {
 
 func (f *keyFlags) bind(c *cobra.Command) {
 	c.Flags().StringSliceVar(&f.files, "key", nil, "private key in PEM; more than once to sign by several")
-	c.Flags().StringVar(&f.passphrase, "passphrase-file", "", "file whose first line opens the keys")
+	c.Flags().StringVar(&f.passphrase, "passphrase-file", "", "file whose first line is the passphrase of the keys")
 }
 
 // signers reads the private keys.
@@ -32,10 +32,10 @@ func (f *keyFlags) signers() ([]*release.Signer, error) {
 	for _, path := range f.files {
 		info, err := os.Stat(path)
 		if err != nil {
-			return nil, fmt.Errorf("looking at the private key: %w", err)
+			return nil, fmt.Errorf("checking the private key: %w", err)
 		}
 		if info.Mode().Perm()&0o077 != 0 {
-			return nil, fmt.Errorf("%s may be read by others (mode %04o); chmod 600 it", path, info.Mode().Perm())
+			return nil, fmt.Errorf("%s is readable by other users (mode %04o); run chmod 600 on it", path, info.Mode().Perm())
 		}
 		text, err := os.ReadFile(path)
 		if err != nil {
@@ -75,7 +75,7 @@ func newKeyCommand() *cobra.Command {
 	var passphrase string
 	c := &cobra.Command{
 		Use:   "new FILE",
-		Short: "Make a key: the private half into FILE, the public half into FILE.pub",
+		Short: "Create a key: write the private half to FILE and the public half to FILE.pub",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var secret []byte
@@ -131,7 +131,7 @@ func writeNew(path string, text []byte, mode os.FileMode) error {
 func showKeyCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "show FILE",
-		Short: "Print the id of a public key",
+		Short: "Print the ID of a public key",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text, err := os.ReadFile(args[0])

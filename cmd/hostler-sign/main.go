@@ -17,7 +17,8 @@ func main() {
 }
 
 func command() *cobra.Command {
-	root := &cobra.Command{Use: "hostler-sign", Short: "Make, sign and check releases of Hostler", SilenceUsage: true, SilenceErrors: true}
+	root := &cobra.Command{Use: "hostler-sign", Short: "Create, sign and check releases " +
+		"of Hostler", SilenceUsage: true, SilenceErrors: true}
 	root.AddCommand(keyCommand(), packCommand(), publishCommand(), checkCommand())
 	return root
 }

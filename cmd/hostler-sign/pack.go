@@ -41,7 +41,7 @@ func parseDate(text string) (time.Time, error) {
 		if epoch := os.Getenv("SOURCE_DATE_EPOCH"); epoch != "" {
 			seconds, err := strconv.ParseInt(epoch, 10, 64)
 			if err != nil {
-				return time.Time{}, fmt.Errorf("SOURCE_DATE_EPOCH is no number of seconds: %w", err)
+				return time.Time{}, fmt.Errorf("SOURCE_DATE_EPOCH is not a number of seconds: %w", err)
 			}
 			return time.Unix(seconds, 0).UTC(), nil
 		}

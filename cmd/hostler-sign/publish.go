@@ -53,10 +53,10 @@ func publishCommand() *cobra.Command {
 	f.StringVar(&m.NotesURL, "notes-url", "", "https address of the release notes")
 	f.StringVar(&date, "date", "", "date in RFC 3339; by default SOURCE_DATE_EPOCH, or now")
 	f.Int64Var(&m.Migrations.From, "migrations-from", 0, "oldest schema that it can migrate")
-	f.Int64Var(&m.Migrations.To, "migrations-to", 0, "schema that it makes")
+	f.Int64Var(&m.Migrations.To, "migrations-to", 0, "schema that it creates")
 	f.StringArrayVar(&files, "file", nil, "tarball of an architecture: linux/amd64=NAME.tar.gz; more than once")
 	f.StringArrayVar(&add, "add-key", nil, "public key that is trusted from this release on")
-	f.StringSliceVar(&m.Withdrawn, "withdraw-key", nil, "id of a key that is not trusted any more from this release on")
+	f.StringSliceVar(&m.Withdrawn, "withdraw-key", nil, "ID of a key that is no longer trusted from this release on")
 	return c
 }
 

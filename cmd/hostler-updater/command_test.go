@@ -44,9 +44,9 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 		"not JSON":          {"{", 0o644, "reading the configuration"},
 		"a typo":            {`{"sources":"x"}`, 0o644, "unknown field"},
 		"two values":        {good + "{}", 0o644, "more than one"},
-		"written by others": {good, 0o666, "written by others"},
+		"written by others": {good, 0o666, "writable by users other"},
 		"relative":          {`{"prefix":"opt","source":"/x"}`, 0o644, "absolute"},
-		"database's name":   {`{"source":"/x","database":{"name":"a;b"}}`, 0o644, "names of small letters"},
+		"database's name":   {`{"source":"/x","database":{"name":"a;b"}}`, 0o644, "only lower-case letters"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -69,11 +69,11 @@ func TestWithNothingInstalled(t *testing.T) {
 		out  string
 		err  string
 	}{
-		{[]string{"status"}, "There was no update yet.", ""},
-		{[]string{"resume"}, "There is nothing to do.", ""},
+		{[]string{"status"}, "No updates yet.", ""},
+		{[]string{"resume"}, "Nothing to do.", ""},
 		{[]string{"run", "--requested"}, "", ""},
 		{[]string{"run"}, "", "current release"},
-		{[]string{"rollback"}, "", "no update that could be taken back"},
+		{[]string{"rollback"}, "", "no update to revert"},
 		{[]string{"rollback", "now"}, "", "unknown command"},
 	} {
 		out, err := run(t, append(test.args, "--config", path)...)

@@ -35,7 +35,7 @@ func main() {
 
 func command() *cobra.Command {
 	path := installation.DefaultConfig
-	root := &cobra.Command{Use: "hostler-updater", Short: "Update Hostler, or put back what was before", Version: version,
+	root := &cobra.Command{Use: "hostler-updater", Short: "Update Hostler, or restore the previous version", Version: version,
 		SilenceUsage: true, SilenceErrors: true}
 	root.PersistentFlags().StringVar(&path, "config", path, "configuration in JSON")
 	root.AddCommand(runCommand(&path), installCommand(&path), resumeCommand(&path), rollbackCommand(&path), statusCommand(&path))
@@ -62,7 +62,8 @@ func runCommand(path *string) *cobra.Command {
 	}
 	c.Flags().BoolVar(&options.DryRun, "dry-run", false, "stop before anything changes: after the migrations were tried on a copy")
 	c.Flags().StringVar(&options.Version, "version", "", "install only this version")
-	c.Flags().BoolVar(&requested, "requested", false, "do what the service's request file asks for, and nothing when there is none")
+	c.Flags().BoolVar(&requested, "requested", false, "run the update that the service's request file names; do nothing if the file "+
+		"does not exist")
 	c.MarkFlagsMutuallyExclusive("requested", "version")
 	c.MarkFlagsMutuallyExclusive("requested", "dry-run")
 	return c
@@ -88,7 +89,7 @@ func installCommand(path *string) *cobra.Command {
 	var offline bool
 	c := &cobra.Command{
 		Use:   "install --tree FOLDER",
-		Short: "Install the release that a package has brought, with all steps of an update where an older one is installed",
+		Short: "Install the release of a package; if an older release is installed, run all steps of an update",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			u, _, err := open(*path)
@@ -97,7 +98,8 @@ func installCommand(path *string) *cobra.Command {
 			}
 			result, err := u.Install(cmd.Context(), tree, offline)
 			if errors.Is(err, updater.ErrOlder) || errors.Is(err, updater.ErrOffline) {
-				_, err = fmt.Fprintf(cmd.ErrOrStderr(), "Hostler stays as it is: %v. To install it later: hostler-updater install --tree %s\n", err,
+				_, err = fmt.Fprintf(cmd.ErrOrStderr(), "Hostler was not changed: %v. To install the release later: hostler-updater "+
+					"install --tree %s\n", err,
 					tree)
 				return err
 			}
@@ -105,7 +107,7 @@ func installCommand(path *string) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&tree, "tree", "", "folder of the release, with the file VERSION")
-	c.Flags().BoolVar(&offline, "offline", false, "the service can neither be stopped nor started now: leave an older release in its place")
+	c.Flags().BoolVar(&offline, "offline", false, "the service cannot be stopped or started now: keep an older release that is installed")
 	_ = c.MarkFlagRequired("tree") // the flag is there
 	return c
 }
@@ -113,7 +115,7 @@ func installCommand(path *string) *cobra.Command {
 func resumeCommand(path *string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "resume",
-		Short: "Bring an update that was cut off to its end: forward where only the health check is left, and else back",
+		Short: "Finish an interrupted update: complete it if only the health check is left, otherwise roll it back",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			u, _, err := open(*path)
@@ -141,7 +143,7 @@ func rollbackCommand(path *string) *cobra.Command {
 	var restore bool
 	c := &cobra.Command{
 		Use:   "rollback",
-		Short: "Take the last update back though it went well",
+		Short: "Roll back the last successful update",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			u, _, err := open(*path)
@@ -152,14 +154,14 @@ func rollbackCommand(path *string) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&restore, "restore-database", false,
-		"put the backup from before the update in the database's place; what was written since is lost")
+		"replace the database with the backup from before the update; data written since then is lost")
 	return c
 }
 
 func statusCommand(path *string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
-		Short: "Tell how the last run stands",
+		Short: "Show the state of the last run",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := installation.ReadConfig(*path)
@@ -171,7 +173,7 @@ func statusCommand(path *string) *cobra.Command {
 				return err
 			}
 			if s == nil {
-				_, err = fmt.Fprintln(cmd.OutOrStdout(), "There was no update yet.")
+				_, err = fmt.Fprintln(cmd.OutOrStdout(), "No updates yet.")
 				return err
 			}
 			return printStatus(cmd, s)
@@ -186,7 +188,7 @@ func tell(cmd *cobra.Command) func(*updater.Result, error) error {
 			return err
 		}
 		if r == nil {
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), "There is nothing to do.")
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), "Nothing to do.")
 			return err
 		}
 		if r.From == "" {

@@ -37,10 +37,10 @@ func newACME(cfg Config, d *db.DB, keys secret.Keys, log hclog.Logger) (*acme.Ma
 	if cfg.ACME.CA != "" {
 		text, err := os.ReadFile(cfg.ACME.CA)
 		if err != nil {
-			return nil, fmt.Errorf("reading who signs the authority's certificate: %w", err)
+			return nil, fmt.Errorf("reading the CA file for the authority: %w", err)
 		}
 		if c.Roots = x509.NewCertPool(); !c.Roots.AppendCertsFromPEM(text) {
-			return nil, fmt.Errorf("%s: there is no certificate in it", cfg.ACME.CA)
+			return nil, fmt.Errorf("%s does not contain a certificate", cfg.ACME.CA)
 		}
 	}
 	if cfg.ACME.BindingID != "" {
@@ -74,7 +74,7 @@ func serveChallenges(ctx context.Context, cfg Config, m *acme.Manager, log hclog
 	context.AfterFunc(ctx, func() { _ = server.Close() })
 	go func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			log.Error("challenges are not answered any more", "error", err)
+			log.Error("the listener for challenges failed", "error", err)
 		}
 	}()
 	return nil

@@ -19,21 +19,16 @@ type finding string
 func (f finding) Error() string { return string(f) }
 
 func auditCommand(cfg *Config) *cobra.Command {
-	trail := &cobra.Command{Use: "audit", Short: "The audit trail"}
+	trail := &cobra.Command{Use: "audit", Short: "The audit log"}
 	trail.AddCommand(&cobra.Command{
 		Use:   "verify",
-		Short: "Look whether a row of the trail was altered, removed or reordered; works beside the running service",
-		Long: "Verify goes along the chain of hashes over the audit trail and names the first row that does not fit. It needs the key " +
-			"file.\n\n" +
-			"It cannot see a change within the moment before a row got its place in the chain (about a quarter of a second), rows that " +
-			"somebody adds as the\n" +
-			"service itself does, the work of somebody who has the key file as well, nor a database that was put back as a whole to an earlier " +
-			"state:\n" +
-			"note the last row and its hash elsewhere to see that.\n\n" +
-			"It ends with 0 when the trail is good, with 2 when it is not as it was written or empty, and with 1 when it could not be checked: " +
-			"the database\n" +
-			"cannot be reached, or the key file is not there.\n\n" +
-			"A trail that was changed stays so until an owner clears all of it; what is written afterwards is good again.",
+		Short: "Check whether entries of the audit log were altered, removed or reordered; works while the service runs",
+		Long: "Verify checks the hash chain of the audit log and reports the first row that does not match. It needs the key file.\n\n" +
+			"It cannot detect changes before a row enters the chain (about a quarter of a second after it is written), rows that\n" +
+			"somebody adds in the same way as the service, changes by somebody who also has the key file, or a whole database that\nwas " +
+			"restored to an earlier state. To detect the latter, record the last row and its hash elsewhere.\n\nThe exit status is 0 if " +
+			"the log is intact, 2 if it was changed or is empty, and 1 if it could not be checked: the\ndatabase cannot be reached, or " +
+			"the key file does not exist.\n\nA log that was changed keeps failing the check until an owner clears all of it.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			report, err := verifyTrail(cmd.Context(), *cfg)
@@ -41,15 +36,15 @@ func auditCommand(cfg *Config) *cobra.Command {
 				return err
 			}
 			if b := report.Break; b != nil {
-				return finding(fmt.Sprintf("the audit trail is not as it was written: %s; %d rows before it are good, %d were cleared", b.Text,
+				return finding(fmt.Sprintf("the audit log was tampered with: %s; %d rows before it are intact, %d were cleared", b.Text,
 					report.Verified, report.Cleared))
 			}
 			if report.Verified+report.Cleared+report.Unsealed == 0 {
 				// The first start leaves a row already, and so does clearing.
-				return finding("the audit trail is empty: either somebody has removed all of it, or the service has never worked with this database")
+				return finding("the audit log is empty: either somebody removed all entries, or the service has never used this database")
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(),
-				"The audit trail is good: %d rows verified, %d cleared, %d not sealed yet; the last is row %d with hash %s.\n",
+				"The audit log is intact: %d rows verified, %d cleared, %d not sealed yet; the last is row %d with hash %s.\n",
 				report.Verified, report.Cleared, report.Unsealed, report.Seq, report.Hash)
 			return err
 		},

@@ -19,10 +19,10 @@ func ownCertificate(cfg Config) (tls.Certificate, error) {
 		return cert, nil
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return tls.Certificate{}, fmt.Errorf("reading our own certificate %s: %w", file, err)
+		return tls.Certificate{}, fmt.Errorf("reading the self-signed certificate %s: %w", file, err)
 	}
 	if err := selfsigned.Write(file, cfg.Listen); err != nil {
-		return tls.Certificate{}, fmt.Errorf("making a certificate: %w", err)
+		return tls.Certificate{}, fmt.Errorf("creating a certificate: %w", err)
 	}
 	return tls.LoadX509KeyPair(file, file)
 }

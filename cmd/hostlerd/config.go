@@ -219,7 +219,7 @@ func (c *Config) check() error {
 		fault("listen: %q is not a port", port)
 	}
 	if c.StateDir == "" {
-		fault("state-dir: there is no default here; name a folder")
+		fault("state-dir: no default is available here; set a folder")
 	} else if abs, err := filepath.Abs(c.StateDir); err != nil {
 		fault("state-dir: %w", err)
 	} else {
@@ -240,7 +240,7 @@ func (c *Config) check() error {
 		c.UploadDir = abs
 	}
 	if c.PluginDir == "" {
-		fault("plugin-dir: there is no default here; name a folder")
+		fault("plugin-dir: no default is available here; set a folder")
 	} else if abs, err := filepath.Abs(c.PluginDir); err != nil {
 		fault("plugin-dir: %w", err)
 	} else {
@@ -269,7 +269,7 @@ func (c *Config) check() error {
 		fault("log-format: %q is neither text nor json", c.LogFormat)
 	}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
-		fault("tls-cert and tls-key go together")
+		fault("tls-cert and tls-key must be set together")
 	}
 	c.ACME.check(c.TLSCert != "", fault)
 	if abs, err := filepath.Abs(c.UpdateConfig); err != nil {
@@ -292,19 +292,19 @@ func (a *ACME) check(given bool, fault func(format string, args ...any)) {
 	}
 	if len(a.domains) == 0 {
 		if a.Listen != "" {
-			fault("acme-listen is for acme-domains, and there are none")
+			fault("acme-listen requires acme-domains")
 		}
 		return
 	}
 	if given {
-		fault("tls-cert gives a certificate and acme-domains asks for one: name either")
+		fault("tls-cert and acme-domains exclude each other: set only one of them")
 	}
 	if a.Terms != "agreed" {
-		fault("acme-terms: read the terms of service of the authority, and say \"agreed\"")
+		fault("acme-terms: read the terms of service of the authority, and set \"agreed\"")
 	}
 	if a.Directory != "" {
 		if u, err := url.Parse(a.Directory); err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil {
-			fault("acme-directory: this is no address like %s", acme.DefaultDirectory) // it may have a password
+			fault("acme-directory: set an address such as %s", acme.DefaultDirectory) // it may have a password
 		}
 	}
 	if a.Email != "" {
@@ -313,7 +313,7 @@ func (a *ACME) check(given bool, fault func(format string, args ...any)) {
 		}
 	}
 	if (a.BindingID == "") != (a.BindingKeyFile == "") {
-		fault("acme-binding-id and acme-binding-key-file go together")
+		fault("acme-binding-id and acme-binding-key-file must be set together")
 	}
 	if a.Listen != "" {
 		if _, _, err := net.SplitHostPort(a.Listen); err != nil {

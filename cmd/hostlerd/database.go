@@ -57,7 +57,7 @@ func joinPrivate(ctx context.Context, cfg Config, log hclog.Logger) (*database, 
 	}
 	url, err := private.Attach(config.Dir)
 	if err != nil {
-		return nil, fmt.Errorf("reaching the running service's database: %w", err)
+		return nil, fmt.Errorf("connecting to the running service's database: %w", err)
 	}
 	return migrated(ctx, url, log, &database{})
 }
@@ -113,7 +113,8 @@ func (d *database) migrate(ctx context.Context) error {
 		return err
 	}
 	if have > want {
-		return fmt.Errorf("the database is at version %d and this release knows %d: start the release that migrated it, or restore a backup",
+		return fmt.Errorf("the database has version %d, but this release supports only %d: start the release that migrated it, or "+
+			"restore a backup",
 			have, want)
 	}
 	return d.Migrate(ctx)

@@ -67,7 +67,7 @@ func (g *givenCertificate) look() {
 	files, err := g.stat()
 	if err != nil {
 		if g.files != [2]os.FileInfo{} {
-			g.log.Error("the listener's certificate cannot be read; the one that was read before is shown", "error", err)
+			g.log.Error("cannot read the listener's certificate; the previous one stays in use", "error", err)
 		}
 		g.files = [2]os.FileInfo{} // what comes back is read
 		return
@@ -78,11 +78,11 @@ func (g *givenCertificate) look() {
 	g.files = files
 	cert, err := tls.LoadX509KeyPair(g.cert, g.key)
 	if err != nil {
-		g.log.Error("the listener's certificate cannot be read; the one that was read before is shown", "error", err)
+		g.log.Error("cannot read the listener's certificate; the previous one stays in use", "error", err)
 		return
 	}
 	if !cert.Leaf.Equal(g.current.Load().Leaf) {
-		g.log.Info("the listener has another certificate", "until", cert.Leaf.NotAfter.UTC().Format(time.RFC3339))
+		g.log.Info("the listener uses a new certificate", "until", cert.Leaf.NotAfter.UTC().Format(time.RFC3339))
 		g.warned = time.Time{}
 	}
 	g.current.Store(&cert)
@@ -109,9 +109,9 @@ func (g *givenCertificate) warn() {
 		return
 	}
 	g.warned = now
-	what := "the listener's certificate ends soon"
+	what := "the listener's certificate expires soon"
 	if now.After(end) {
-		what = "the listener's certificate has ended"
+		what = "the listener's certificate has expired"
 	}
 	g.log.Warn(what, "until", end.UTC().Format(time.RFC3339), "file", g.cert)
 }

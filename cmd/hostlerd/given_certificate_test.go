@@ -136,7 +136,7 @@ func TestGivenCertificateIsRenewed(t *testing.T) {
 	if got := shown(); got != leaf(first).SerialNumber.String() {
 		t.Error("the files are looked at with each handshake")
 	}
-	want("afterwards", second, "has another certificate")
+	want("afterwards", second, "uses a new certificate")
 	if err := os.Remove(cfg.TLSKey); err != nil {
 		t.Fatal(err)
 	}
@@ -145,10 +145,10 @@ func TestGivenCertificateIsRenewed(t *testing.T) {
 	place(cfg.TLSKey, third)
 	want("with a certificate that is cut off", second, "failed to find any PEM data")
 	place(cfg.TLSCert, third)
-	want("at the end", third, "has another certificate")
+	want("at the end", third, "uses a new certificate")
 	ahead.Store(int64(leaf(third).NotAfter.Sub(start) - warnBefore + time.Minute))
-	want("near its end", third, "ends soon")
+	want("near its end", third, "expires soon")
 	want("a moment later", third)
 	ahead.Store(int64(leaf(third).NotAfter.Sub(start) + time.Minute))
-	want("past its end", third, "has ended")
+	want("past its end", third, "has expired")
 }

@@ -21,17 +21,17 @@ func loadKeys(ctx context.Context, cfg Config, d *db.DB) (*secret.Box, error) {
 		return secret.Needed(ctx, d.Pool, service.Sealed)
 	})
 	if errors.Is(err, secret.ErrKeyMissing) {
-		return nil, fmt.Errorf("%w, or say with --key-file where it is", err)
+		return nil, fmt.Errorf("%w, or set its path with --key-file", err)
 	}
 	return box, err
 }
 
 func keysCommand(cfg *Config) *cobra.Command {
-	keys := &cobra.Command{Use: "keys", Short: "The key of the secrets in the database"}
+	keys := &cobra.Command{Use: "keys", Short: "The key that encrypts the secrets in the database"}
 	keys.AddCommand(
 		&cobra.Command{
 			Use:   "create",
-			Short: "Make the key file when there is none; needs no database",
+			Short: "Create the key file if it does not exist; needs no database",
 			Args:  cobra.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error {
 				primary, made, err := secret.Create(cfg.KeyFile)
@@ -39,16 +39,16 @@ func keysCommand(cfg *Config) *cobra.Command {
 					return err
 				}
 				if !made {
-					_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is there already, with key %s.\n", cfg.KeyFile, primary)
+					_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s already exists, with key %s.\n", cfg.KeyFile, primary)
 					return err
 				}
-				_, err = fmt.Fprintf(cmd.OutOrStdout(), "Made key %s. Back up %s, apart from the database.\n", primary, cfg.KeyFile)
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "Created key %s. Back up %s, separately from the database.\n", primary, cfg.KeyFile)
 				return err
 			},
 		},
 		&cobra.Command{
 			Use:   "rotate",
-			Short: "Make a new key and seal every secret anew; works beside a running service unless its key is a credential of systemd",
+			Short: "Create a new key and encrypt all secrets with it; works while the service runs, unless its key is a systemd credential",
 			Args:  cobra.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error {
 				if cfg.keyIsCredential() {
@@ -60,7 +60,8 @@ func keysCommand(cfg *Config) *cobra.Command {
 					return err
 				}
 				_, err = fmt.Fprintf(cmd.OutOrStdout(),
-					"New key %s. Back up %s, and copy it to every other machine that has an instance on this database.\n", report.Primary, cfg.KeyFile)
+					"The new key is %s. Back up %s, and copy it to every other machine with an instance on "+
+						"this database.\n", report.Primary, cfg.KeyFile)
 				return err
 			},
 		})
@@ -69,7 +70,7 @@ func keysCommand(cfg *Config) *cobra.Command {
 
 // errCredential says how to rotate a key that systemd hands out.
 func errCredential(path string) error {
-	return fmt.Errorf("%s is a credential of systemd, a read-only copy of the key file from the start of the unit: stop the service, "+
+	return fmt.Errorf("%s is a systemd credential, a read-only copy of the key file from the start of the unit: stop the service, "+
 		"rotate the file that LoadCredential= of its unit names (hostlerd keys rotate --key-file FILE), and start the service again", path)
 }
 

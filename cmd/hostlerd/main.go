@@ -34,7 +34,7 @@ func command() *cobra.Command {
 	cfg := DefaultConfig()
 	root := &cobra.Command{
 		Use:           "hostlerd",
-		Short:         "Hostler looks after Proxmox VE hosts",
+		Short:         "Hostler manages Proxmox VE, LXD and Incus hosts",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {

@@ -12,7 +12,7 @@ func migrateCommand(cfg *Config) *cobra.Command {
 	var pin bool
 	c := &cobra.Command{
 		Use:   "migrate",
-		Short: "Bring the database to this release",
+		Short: "Migrate the database to this release",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, log := cmd.Context(), newLogger(*cfg)
@@ -40,6 +40,6 @@ func migrateCommand(cfg *Config) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&pin, "pin-plugins", false,
-		"pin the plugins of the plugin folder as they are now, as an update does after it has verified the release")
+		"pin the plugins in the plugin folder with their current content, as an update does after it verified the release")
 	return c
 }

@@ -34,7 +34,7 @@ func newNotifier(log hclog.Logger) *notifier {
 // tell sends lines as one message. That nobody listens keeps nothing from working.
 func (n *notifier) tell(lines ...string) {
 	if err := n.send(strings.Join(lines, "\n")); err != nil {
-		n.log.Warn("systemd could not be told how the service fares", "message", lines[0], "error", err)
+		n.log.Warn("cannot report the service's state to systemd", "message", lines[0], "error", err)
 	}
 }
 

@@ -15,16 +15,16 @@ import (
 
 // ownerCommand makes owners from the machine itself, where whoever can read the state folder is the owner anyway.
 func ownerCommand(cfg *Config) *cobra.Command {
-	owner := &cobra.Command{Use: "owner", Short: "Owners of the whole instance"}
+	owner := &cobra.Command{Use: "owner", Short: "Owners of the instance"}
 	var email, name string
 	var fromStdin bool
 	create := &cobra.Command{
 		Use:   "create",
-		Short: "Make an owner; works at any time, also beside the running service",
+		Short: "Create an owner; also works while the service runs",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !fromStdin {
-				return errors.New("pass the password on standard input with --password-stdin: an argument is seen by every user of the machine")
+				return errors.New("pass the password on standard input with --password-stdin: every user of the machine can see arguments")
 			}
 			password, err := readPassword(cmd.InOrStdin())
 			if err != nil {
@@ -49,7 +49,7 @@ func readPassword(in io.Reader) (string, error) {
 	}
 	line = strings.TrimRight(line, "\r\n")
 	if line == "" {
-		return "", errors.New("there is no password on standard input")
+		return "", errors.New("standard input contains no password")
 	}
 	return line, nil
 }
@@ -69,6 +69,6 @@ func createOwner(ctx context.Context, cfg Config, out io.Writer, email, password
 	if err != nil {
 		return explain(err)
 	}
-	_, err = fmt.Fprintf(out, "%s is an owner now.\n", user.Email)
+	_, err = fmt.Fprintf(out, "%s is now an owner.\n", user.Email)
 	return err
 }

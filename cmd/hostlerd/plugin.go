@@ -29,7 +29,7 @@ func newPlugins(cfg Config, d *db.DB, log hclog.Logger) (*plugin.Manager, error)
 }
 
 func pluginCommand(cfg *Config) *cobra.Command {
-	root := &cobra.Command{Use: "plugin", Short: "The plugins that may run, pinned by SHA-256"}
+	root := &cobra.Command{Use: "plugin", Short: "The plugins that are allowed to run, pinned by SHA-256"}
 	root.AddCommand(
 		&cobra.Command{
 			Use:   "list",
@@ -41,7 +41,7 @@ func pluginCommand(cfg *Config) *cobra.Command {
 		},
 		&cobra.Command{
 			Use:   "pin FILE…",
-			Short: "Register files of the plugin folder as they are now; the running service takes them at its next start",
+			Short: "Pin files of the plugin folder with their current content; the running service uses them after its next start",
 			Args:  cobra.MinimumNArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				return withPlugins(cmd, *cfg, func(ctx context.Context, cmd *cobra.Command, _ *db.DB, m *plugin.Manager) error {
@@ -127,7 +127,7 @@ func verifyPlugins(ctx context.Context, cmd *cobra.Command, _ *db.DB, m *plugin.
 		fmt.Fprintf(cmd.OutOrStdout(), "%s %s (%s): %s\n", v.Pin.Kind, v.Pin.Name, v.Pin.File, word)
 	}
 	if bad > 0 {
-		return errors.New("not every plugin is what was pinned")
+		return errors.New("not all plugins match their pinned digest")
 	}
 	return nil
 }

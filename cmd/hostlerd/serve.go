@@ -37,7 +37,7 @@ func serveCommand(cfg *Config) *cobra.Command {
 // database.
 func serve(ctx context.Context, cfg Config, log hclog.Logger) error {
 	if err := os.MkdirAll(cfg.StateDir, 0o711); err != nil {
-		return fmt.Errorf("making the state folder: %w", err)
+		return fmt.Errorf("creating the state folder: %w", err)
 	}
 	tell := newNotifier(log.Named("systemd"))
 	tell.tell(status("Opening the database"))

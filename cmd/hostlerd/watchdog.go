@@ -52,7 +52,7 @@ func (w *watchdog) run(ctx context.Context, interval time.Duration) {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			w.log.Error("no sign of life to systemd, which restarts a service that gives none", "error", err)
+			w.log.Error("the service does not respond; systemd will restart it", "error", err)
 			w.notifier.tell(status("%v", err))
 			well = false
 		case !well:
@@ -76,10 +76,10 @@ func (w *watchdog) look(ctx context.Context) error {
 			continue
 		}
 		if err := w.answers(ctx); err != nil {
-			w.log.Warn("a loop waits for the database", "loop", name, "late", late, "error", err)
+			w.log.Warn("a loop is waiting for the database", "loop", name, "late", late, "error", err)
 			return nil
 		}
-		return fmt.Errorf("the loop %q is late by %v", name, late.Round(time.Second))
+		return fmt.Errorf("the loop %q is overdue by %v", name, late.Round(time.Second))
 	}
 	return nil
 }
@@ -88,7 +88,7 @@ func (w *watchdog) look(ctx context.Context) error {
 func (w *watchdog) ask(ctx context.Context) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "/healthz", http.NoBody)
 	if err != nil {
-		return fmt.Errorf("making a request: %w", err)
+		return fmt.Errorf("creating a request: %w", err)
 	}
 	code := make(chan int, 1)
 	go func() {

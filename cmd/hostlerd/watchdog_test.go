@@ -152,7 +152,7 @@ func watchStuckLoop(t *testing.T) {
 	})
 	m.Expect(t, "WATCHDOG=1", "WATCHDOG=1")
 	seal.Beat(-loopGrace)
-	until(t, m, "WATCHDOG=1", `STATUS=the loop "seal" is late by 5m15s`)
+	until(t, m, "WATCHDOG=1", `STATUS=the loop "seal" is overdue by 5m15s`)
 	m.Expect(t, `STATUS=the loop "seal"`)
 	close(away) // then it waits for the database, and a restart would not help
 	until(t, m, `STATUS=the loop "seal" is late`, "WATCHDOG=1\nSTATUS=well")

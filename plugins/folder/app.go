@@ -85,7 +85,7 @@ func (s state) appOf(slug string) (app, error) {
 	var a app
 	f, ok := s.tree.Find(slug + "/app.json")
 	if !ok {
-		return a, plugin.Errorf(plugin.Protocol, "there is no app.json")
+		return a, plugin.Errorf(plugin.Protocol, "the app has no app.json")
 	}
 	if f.Size > maxApp {
 		return a, plugin.Errorf(plugin.Protocol, "app.json is larger than %d KiB", maxApp>>10)
@@ -108,9 +108,10 @@ func (s state) appOf(slug string) (app, error) {
 // builtIn are the overrides that every app has.
 func builtIn() []catalog.Option {
 	return []catalog.Option{
-		{Key: "cpu", Type: catalog.Whole, Min: 1, Max: 512, Default: "as app.json says", Description: "The number of cores."},
-		{Key: "ram", Type: catalog.Whole, Min: 16, Max: 4 << 20, Default: "as app.json says", Description: "The memory in MiB."},
-		{Key: "disk", Type: catalog.Whole, Min: 1, Max: 64 << 10, Default: "as app.json says", Description: "The size of the root disk in GiB."},
+		{Key: "cpu", Type: catalog.Whole, Min: 1, Max: 512, Default: "the value in app.json", Description: "The number of cores."},
+		{Key: "ram", Type: catalog.Whole, Min: 16, Max: 4 << 20, Default: "the value in app.json", Description: "The memory in MiB."},
+		{Key: "disk", Type: catalog.Whole, Min: 1, Max: 64 << 10, Default: "the value " +
+			"in app.json", Description: "The size of the root disk in GiB."},
 	}
 }
 
@@ -123,7 +124,7 @@ func (a app) overrides() ([]catalog.Option, error) {
 	list := builtIn()
 	for _, o := range a.Overrides {
 		if slices.Contains(reserved, o.Key) {
-			return nil, plugin.Errorf(plugin.Protocol, "the override %s has a meaning already", o.Key)
+			return nil, plugin.Errorf(plugin.Protocol, "the override %s is reserved", o.Key)
 		}
 		list = append(list, catalog.Option{
 			Key: o.Key, Type: catalog.OptionType(o.Type), Values: o.Values, Default: o.Default, Description: o.Description,
@@ -159,7 +160,7 @@ func (s state) entry(slug string) (catalog.Entry, error) {
 func (s state) incomplete(slug string) string {
 	for _, name := range []string{"ct.sh", "install.sh"} {
 		if _, ok := s.tree.Find(slug + "/" + name); !ok {
-			return "There is no " + name + "."
+			return "This app has no " + name + "."
 		}
 	}
 	return ""
@@ -201,7 +202,7 @@ func (s state) entryOf(slug string, a app) (catalog.Entry, error) {
 	// A successor or a twin that is not there would lead nowhere.
 	for _, other := range []*string{&e.Successor, &e.VariantOf} {
 		if *other != "" && !s.has(*other) {
-			return catalog.Entry{}, plugin.Errorf(plugin.Protocol, "app.json names the app %.80q, which is not there", *other)
+			return catalog.Entry{}, plugin.Errorf(plugin.Protocol, "app.json names the app %.80q, which does not exist", *other)
 		}
 	}
 	e.Digest = catalog.EntryDigest(e)

@@ -49,7 +49,7 @@ func (c *Catalog) wanted(ctx context.Context, pin catalog.Pin) (state, error) {
 	}
 	s, err := c.at(ctx, pin)
 	if err == nil && s.only != "" {
-		return state{}, plugin.Errorf(plugin.NotFound, "the pin is that of one app")
+		return state{}, plugin.Errorf(plugin.NotFound, "the pin belongs to a single app")
 	}
 	return s, err
 }
@@ -61,7 +61,7 @@ func (c *Catalog) Entry(ctx context.Context, slug string, pin catalog.Pin) (cata
 		return catalog.Entry{}, err
 	}
 	if !s.has(slug) {
-		return catalog.Entry{}, plugin.Errorf(plugin.NotFound, "there is no such app at this pin")
+		return catalog.Entry{}, plugin.Errorf(plugin.NotFound, "the app does not exist at this pin")
 	}
 	return s.entry(slug)
 }
@@ -69,7 +69,7 @@ func (c *Catalog) Entry(ctx context.Context, slug string, pin catalog.Pin) (cata
 // installable gives the state for an app that can be installed.
 func (c *Catalog) installable(ctx context.Context, slug string, pin catalog.Pin, purpose catalog.Purpose) (state, error) {
 	if purpose != catalog.Install && purpose != catalog.Update {
-		return state{}, plugin.Errorf(plugin.Invalid, "%.40q is no purpose", string(purpose))
+		return state{}, plugin.Errorf(plugin.Invalid, "%.40q is not a known purpose", string(purpose))
 	}
 	s, err := c.at(ctx, pin)
 	if err != nil {
@@ -78,7 +78,7 @@ func (c *Catalog) installable(ctx context.Context, slug string, pin catalog.Pin,
 	_, updatable := s.tree.Find(slug + "/update.sh")
 	switch {
 	case !s.has(slug):
-		return state{}, plugin.Errorf(plugin.NotFound, "there is no such app at this pin")
+		return state{}, plugin.Errorf(plugin.NotFound, "the app does not exist at this pin")
 	case s.incomplete(slug) != "":
 		return state{}, plugin.Errorf(plugin.NotFound, "the app cannot be installed: %s", s.incomplete(slug))
 	case purpose == catalog.Update && !updatable:
@@ -146,7 +146,7 @@ func (c *Catalog) Launch(ctx context.Context, request catalog.LaunchRequest) (ca
 	if request.Purpose == catalog.Update {
 		launch.Program = "update.sh"
 		for key := range request.Overrides {
-			return catalog.Launch{}, invalid(key, "nothing can be set for an update")
+			return catalog.Launch{}, invalid(key, "an update has no settings")
 		}
 		return launch, nil
 	}
@@ -156,7 +156,7 @@ func (c *Catalog) Launch(ctx context.Context, request catalog.LaunchRequest) (ca
 		{"var_container_storage", request.RootStorage}, {"var_template_storage", request.TemplateStorage}, {"var_brg", request.Bridge},
 	} {
 		if !plain(v[1]) {
-			return catalog.Launch{}, invalid(strings.TrimPrefix(v[0], "var_"), "the scripts cannot take this value")
+			return catalog.Launch{}, invalid(strings.TrimPrefix(v[0], "var_"), "the scripts cannot handle this value")
 		}
 		set(v[0], v[1], false)
 	}
@@ -175,15 +175,15 @@ func (a app) input(request catalog.LaunchRequest) (string, error) {
 		return "", nil
 	}
 	if a.NeedsYes && !request.Yes {
-		return "", invalid("yes", "the app asks whether to go on")
+		return "", invalid("yes", "the app asks for confirmation; set yes to confirm")
 	}
 	if len(request.Answers) > a.Prompts {
-		return "", invalid("answers", "the app asks fewer questions")
+		return "", invalid("answers", "the app asks fewer questions than there are answers")
 	}
 	var b strings.Builder
 	for _, answer := range request.Answers {
 		if !catalog.CheckOption(catalog.Option{Type: catalog.Line}, answer) {
-			return "", invalid("answers", "an answer is one line of text")
+			return "", invalid("answers", "an answer must be one line of text")
 		}
 		b.WriteString(answer + "\n")
 	}
@@ -200,17 +200,17 @@ func (a app) settings(request catalog.LaunchRequest, set func(name, value string
 	for key, value := range request.Overrides {
 		i := slices.IndexFunc(options, func(o catalog.Option) bool { return o.Key == key })
 		if i < 0 {
-			return invalid(oneLine(key), "this cannot be set for an install")
+			return invalid(oneLine(key), "this is not a setting of an install")
 		}
 		if !catalog.CheckOption(options[i], value) {
-			return invalid(key, "the value is not of the option's type")
+			return invalid(key, "the value does not match the type of the option")
 		}
 		values[key] = value
 	}
 	for _, o := range options {
 		value, ok := values[o.Key]
 		if !ok && o.Required {
-			return invalid(o.Key, "nothing works without it")
+			return invalid(o.Key, "this option is required")
 		}
 		if ok && value != "" {
 			set("var_"+o.Key, value, o.Secret)
@@ -243,7 +243,7 @@ func (c *Catalog) Icon(ctx context.Context, reference, etag string) (catalog.Ico
 	}
 	slug, name, _ := strings.Cut(reference, "/")
 	if !catalog.ValidSlug(slug) || !slices.Contains(iconNames, name) {
-		return catalog.Icon{}, plugin.Errorf(plugin.NotFound, "there is no such icon")
+		return catalog.Icon{}, plugin.Errorf(plugin.NotFound, "the icon does not exist")
 	}
 	root, err := c.root()
 	if err != nil {

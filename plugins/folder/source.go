@@ -35,11 +35,11 @@ func Services(hclog.Logger) []plugin.Service {
 // Info implements catalog.Source.
 func (Source) Info(context.Context) (catalog.Info, error) {
 	return catalog.Info{
-		Name: "folder", Version: version, Title: "A folder of this machine",
-		Trust: "Whoever may write to the folder decides what runs as root on your nodes, " +
-			"once somebody here has consented to exactly these files.",
+		Name: "folder", Version: version, Title: "A folder on this machine",
+		Trust: "Anyone who can write to the folder decides what runs as root on your nodes, once somebody here has approved exactly " +
+			"these files.",
 		Options: []catalog.Option{{Key: optionFolder, Type: catalog.Folder, Required: true,
-			Description: "The folder, with a folder for each app."}},
+			Description: "The folder that contains one folder per app."}},
 	}, nil
 }
 
@@ -47,25 +47,25 @@ func (Source) Info(context.Context) (catalog.Info, error) {
 func (Source) Open(_ context.Context, config catalog.Config) (catalog.Catalog, error) {
 	for key := range config.Options {
 		if key != optionFolder {
-			return nil, invalid(key, "there is no such option")
+			return nil, invalid(key, "unknown option")
 		}
 	}
 	folder := config.Options[optionFolder]
 	if !filepath.IsAbs(folder) || filepath.Clean(folder) != folder || folder == "/" {
-		return nil, invalid(optionFolder, "it is the absolute path of a folder, and not of all")
+		return nil, invalid(optionFolder, "it must be the absolute path of a folder other than /")
 	}
 	c := &Catalog{folder: folder}
 	cache := config.Cache
 	if cache == "" {
 		temporary, err := os.MkdirTemp("", "hostler-folder-")
 		if err != nil {
-			return nil, plugin.Errorf(plugin.Internal, "there is no cache, and no folder for temporary files").Because(err)
+			return nil, plugin.Errorf(plugin.Internal, "no cache folder is configured, and creating a temporary folder failed").Because(err)
 		}
 		cache, c.temporary = temporary, temporary
 	}
 	if rel, err := filepath.Rel(folder, cache); err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
 		_ = c.Close()
-		return nil, invalid(optionFolder, "the service's own files are in it")
+		return nil, invalid(optionFolder, "the folder contains the service's own files")
 	}
 	c.cache = tree.NewCache(cache, limits)
 	return c, nil
@@ -146,7 +146,7 @@ func (c *Catalog) at(ctx context.Context, pin catalog.Pin) (state, error) {
 	if err := ctx.Err(); err != nil {
 		return state{}, err
 	}
-	unknown := plugin.Errorf(plugin.NotFound, "the folder has no such state any more, or never had")
+	unknown := plugin.Errorf(plugin.NotFound, "the folder's state at this pin is not available")
 	if !pin.Valid() || len(pin) != 1 || len(pin[0].Commit) != 64 {
 		return state{}, unknown
 	}

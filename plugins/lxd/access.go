@@ -24,10 +24,10 @@ const (
 func (h *Host) about(ctx context.Context) (*lxdapi.Server, lxdapi.Meta, error) {
 	server, meta, err := h.api.Server(ctx)
 	if err == nil && !server.Trusted() {
-		err = plugin.Errorf(plugin.TokenRejected, "the host does not know this certificate, or it has ended")
+		err = plugin.Errorf(plugin.TokenRejected, "the host does not know this certificate, or the certificate has expired")
 	}
 	if err == nil && server.Environment.Name == "" {
-		err = plugin.Errorf(plugin.Protocol, "the host does not say its name")
+		err = plugin.Errorf(plugin.Protocol, "the host does not report its name")
 	}
 	if err != nil {
 		return nil, lxdapi.Meta{}, h.judge(ctx, err, "")
@@ -42,7 +42,7 @@ func (h *Host) judge(ctx context.Context, err error, project string) error {
 	case !ok:
 		return err
 	case e.Kind == plugin.TokenRejected && h.onlyMetrics(ctx):
-		return lacks(clientType, "/", "the certificate may read metrics and nothing else")
+		return lacks(clientType, "/", "the certificate may only read metrics")
 	case e.Kind == plugin.Denied && len(e.Missing) == 0 && ofTheCertificate(e.Message):
 		if project == "" {
 			return lacks(unrestricted, "/", e.Message)

@@ -9,7 +9,7 @@ import (
 // ReadCredential takes a client certificate with its key.
 func (d *Driver) ReadCredential(_ context.Context, entered endpoint.Credential) (endpoint.Credential, error) {
 	if entered.Form != endpoint.FormClientCertificate {
-		return endpoint.Credential{}, invalid("form", "only client certificates are kept")
+		return endpoint.Credential{}, invalid("form", "only client certificates are supported")
 	}
 	return endpoint.ReadClientCertificate(entered)
 }

@@ -34,7 +34,7 @@ func (d *Driver) Redeem(ctx context.Context, target endpoint.Target, code plugin
 	err = api.Join(ctx, token)
 	if e, ok := asError(err); ok && e.Kind == plugin.Refused {
 		// The server takes the token first and writes its list then: one that fails may have done either.
-		return plugin.Errorf(plugin.Internal, "the host failed while it took the join token: %s", e.Message)
+		return plugin.Errorf(plugin.Internal, "the host failed while it processed the join token: %s", e.Message)
 	}
 	return err
 }

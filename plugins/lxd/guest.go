@@ -56,13 +56,13 @@ func (h *Host) find(ctx context.Context, ref hypervisor.GuestRef, read readInsta
 	is, known := f.at.ref(instance)
 	switch {
 	case !known:
-		return nil, plugin.Errorf(plugin.Protocol, "the instance is of a type that is not known: %.40q", instance.Type)
+		return nil, plugin.Errorf(plugin.Protocol, "the instance has an unknown type: %.40q", instance.Type)
 	case is.Kind != ref.Kind:
-		return nil, plugin.Errorf(plugin.NotFound, "%s is no %s", ref.ID, ref.Kind)
+		return nil, plugin.Errorf(plugin.NotFound, "%s is not a %s", ref.ID, ref.Kind)
 	case is.Node != ref.Node:
 		return nil, plugin.Errorf(plugin.NotFound, "%s is not on the node %.80q", ref.ID, ref.Node)
 	case ref.UID != "" && is.UID != ref.UID:
-		return nil, plugin.Errorf(plugin.NotFound, "%s is another guest by now", ref.ID)
+		return nil, plugin.Errorf(plugin.NotFound, "%s is a different guest now", ref.ID)
 	}
 	return f, nil
 }

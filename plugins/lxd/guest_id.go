@@ -27,7 +27,7 @@ func instanceRef(id hypervisor.GuestID) (lxdapi.InstanceRef, error) {
 	}
 	known := id.Valid() && instanceName(name) && (!found || projectName(project) && project != defaultProject)
 	if !known {
-		return lxdapi.InstanceRef{}, plugin.Errorf(plugin.NotFound, "there is no guest %.80q: ids are a name, or project/name", id)
+		return lxdapi.InstanceRef{}, plugin.Errorf(plugin.NotFound, "guest %.80q does not exist: a guest ID is a name, or project/name", id)
 	}
 	return lxdapi.InstanceRef{Project: project, Name: name}, nil
 }

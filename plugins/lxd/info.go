@@ -42,7 +42,7 @@ func checkCapability(c endpoint.Capability) error {
 	if slices.Contains(capabilities, c) {
 		return nil
 	}
-	return invalid("capability", "LXD has nothing for the capability %.40q", c)
+	return invalid("capability", "the capability %.40q is not supported on LXD", c)
 }
 
 // invalid is the error for a parameter that is not taken.

@@ -79,7 +79,7 @@ func (h *Host) figures(ctx context.Context, seen sight) (map[lxdapi.InstanceRef]
 		all, err := h.api.Metrics(ctx, scope.Project)
 		switch {
 		case plugin.KindOf(err) == plugin.Denied: // the guests are there without figures
-			h.log.Debug("the host does not show figures", "project", scope.Project, "error", err)
+			h.log.Debug("the host does not provide metrics", "project", scope.Project, "error", err)
 			continue
 		case err != nil:
 			return nil, h.judge(ctx, err, scope.Project)
@@ -88,7 +88,7 @@ func (h *Host) figures(ctx context.Context, seen sight) (map[lxdapi.InstanceRef]
 			byRef[all[i].InstanceRef] = &all[i]
 		}
 		if len(byRef) > maxMeasured {
-			return nil, plugin.Errorf(plugin.Refused, "the server has figures of more than %d guests", maxMeasured)
+			return nil, plugin.Errorf(plugin.Refused, "the server has metrics of more than %d guests", maxMeasured)
 		}
 	}
 	return byRef, nil

@@ -27,7 +27,7 @@ var commands = map[hypervisor.Action]struct {
 // which fails where the guest's state does not fit: that is told at its end, as Conflict would be.
 func (h *Host) Act(ctx context.Context, ref hypervisor.GuestRef, action hypervisor.Action) (string, error) {
 	if !slices.Contains(actions, action) {
-		return "", plugin.Errorf(plugin.Unsupported, "a %s cannot do %.40q", ref.Kind, action)
+		return "", plugin.Errorf(plugin.Unsupported, "a %s does not support the action %.40q", ref.Kind, action)
 	}
 	f, err := h.find(ctx, ref, h.api.Definition)
 	if err != nil {

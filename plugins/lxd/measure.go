@@ -96,7 +96,7 @@ func (w *questions) ask(ctx context.Context, question func(context.Context) erro
 		if err == nil {
 			return
 		}
-		w.host.log.Debug("a figure could not be read", "error", err)
+		w.host.log.Debug("cannot read a metric", "error", err)
 		if plugin.KindOf(err) == plugin.TokenRejected {
 			w.mu.Lock()
 			defer w.mu.Unlock()

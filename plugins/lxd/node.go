@@ -35,7 +35,7 @@ func (h *Host) nodes(ctx context.Context, server *lxdapi.Server, meta lxdapi.Met
 		nodes = append(nodes, hypervisor.Node{Name: m.Name, Status: status, Address: addressOf(m.URL), Fingerprint: meta.Fingerprint})
 	}
 	if !entry {
-		return nil, plugin.Errorf(plugin.Protocol, "the list of the cluster's members lacks the one that answers")
+		return nil, plugin.Errorf(plugin.Protocol, "the list of cluster members does not contain the member that answered")
 	}
 	return nodes, nil
 }

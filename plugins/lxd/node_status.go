@@ -90,5 +90,5 @@ func hardware(s *hypervisor.NodeStatus, r *lxdapi.Resources) {
 }
 
 func noNode(node string) error {
-	return plugin.Errorf(plugin.NotFound, "there is no node %.80q", node)
+	return plugin.Errorf(plugin.NotFound, "node %.80q does not exist", node)
 }

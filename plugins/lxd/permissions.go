@@ -40,7 +40,7 @@ func (h *Host) permissions(ctx context.Context) (p hypervisor.Permissions, versi
 		if h.onlyMetrics(ctx) {
 			return hypervisor.Permissions{Missing: []string{clientType}}, version, nil
 		}
-		return p, version, plugin.Errorf(plugin.TokenRejected, "the host does not know this certificate, or it has ended")
+		return p, version, plugin.Errorf(plugin.TokenRejected, "the host does not know this certificate, or the certificate has expired")
 	}
 	own, err := h.api.OwnCertificate(ctx)
 	switch {

@@ -26,7 +26,7 @@ var (
 // capability, itself: what `lxc config trust add` prints is read as well.
 func (d *Driver) ReadRoleOutput(_ context.Context, output plugin.Secret) (hypervisor.RoleOutput, error) {
 	if len(output) > hypervisor.MaxRoleOutput {
-		return hypervisor.RoleOutput{}, badOutput("it is longer than 64 KiB: paste only what the script has printed")
+		return hypervisor.RoleOutput{}, badOutput("the text is longer than 64 KiB: paste only the output of the script")
 	}
 	r := outputReader{codes: map[endpoint.Capability]plugin.Secret{}, kept: map[endpoint.Capability]bool{}}
 	for _, line := range hypervisor.TerminalLines(output) {
@@ -78,10 +78,11 @@ func (r *outputReader) line(line string) error {
 	r.reading, r.code = false, ""
 	c := endpoint.Capability(strings.TrimPrefix(token.ClientName, client("")))
 	if token.ClientName != client(c) || !slices.Contains(capabilities, c) {
-		return badOutput("a join token in it is not one of the script's: those are for certificates such as " + client(endpoint.Monitoring))
+		return badOutput("the text contains a join token that the script did not create: its tokens are for certificates " +
+			"such as " + client(endpoint.Monitoring))
 	}
 	if before, ok := r.codes[c]; ok && before != code {
-		return badOutput("there are two join tokens for " + string(c) + ": paste only what the script printed when it ran last")
+		return badOutput("the text has two join tokens for " + string(c) + ": paste only the output of the last run of the script")
 	}
 	r.codes[c] = code
 	return nil
@@ -99,13 +100,13 @@ func (r *outputReader) answer() (out hypervisor.RoleOutput, err error) {
 	case len(out.Made)+len(out.Kept) > 0:
 		return out, nil
 	case r.script:
-		return out, badOutput("this is the script itself: run it where the server runs, and paste what it prints")
+		return out, badOutput("this is the script itself: run it on the machine of the server, and paste its output")
 	}
-	return out, badOutput("there is no join token in it: paste what the script has printed, to its end")
+	return out, badOutput("the text contains no join token: paste the complete output of the script")
 }
 
 func cutOff() error {
-	return badOutput("a join token in it is cut off or changed: it must be whole, as it was printed")
+	return badOutput("a join token is incomplete or changed: paste it exactly as the script printed it")
 }
 
 // badOutput tells what is wrong with an output and nothing of what is in it.

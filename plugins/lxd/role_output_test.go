@@ -29,7 +29,7 @@ func roleOutput(made, kept []endpoint.Capability) string {
 		if slices.Contains(made, c) {
 			fmt.Fprintf(&b, "hostler-%s: %s\n", c, codeFor("hostler-"+string(c), "secret of "+string(c)))
 		} else if slices.Contains(kept, c) {
-			fmt.Fprintf(&b, "hostler-%s: kept, the server has the certificate 0123abcd; --renew=%s replaces it\n", c, c)
+			fmt.Fprintf(&b, "hostler-%s: kept, because the server already has the certificate 0123abcd (--renew=%s replaces it)\n", c, c)
 		}
 	}
 	return b.String()
@@ -82,17 +82,17 @@ func TestRoleOutputThatIsNone(t *testing.T) {
 	out := roleOutput(scripted, nil)
 	first := strings.SplitN(out, "\n", 2)[0]
 	for name, c := range map[string]struct{ text, says string }{
-		"a word":                              {"canary", "no join token in it"},
-		"cut off":                             {out[:len(out)-20], "cut off"},
-		"cut off in the middle":               {first[:len(first)-20] + "\n" + out, "cut off"},
-		"a name without a token":              {out + "hostler-monitoring: ", "cut off"},
-		"no object":                           {"hostler-monitoring: Y2FuYXJ5\n", "cut off"},
-		"a client of another name":            {"hostler-monitoring: " + codeFor("canary", "canary"), "not one of the script's"},
-		"a capability that LXD does not have": {codeFor("hostler-node_power", "canary"), "not one of the script's"},
+		"a word":                              {"canary", "contains no join token"},
+		"cut off":                             {out[:len(out)-20], "is incomplete"},
+		"cut off in the middle":               {first[:len(first)-20] + "\n" + out, "is incomplete"},
+		"a name without a token":              {out + "hostler-monitoring: ", "is incomplete"},
+		"no object":                           {"hostler-monitoring: Y2FuYXJ5\n", "is incomplete"},
+		"a client of another name":            {"hostler-monitoring: " + codeFor("canary", "canary"), "the script did not create"},
+		"a capability that LXD does not have": {codeFor("hostler-node_power", "canary"), "the script did not create"},
 		"two tokens": {out + "hostler-monitoring: " + codeFor("hostler-monitoring", "canary"), "two join tokens for " +
 			"monitoring"},
-		"a line without end": {"hostler-monitoring: " + strings.Repeat("A", 60_000), "cut off"},
-		"many short lines":   {"hostler-monitoring: " + strings.Repeat("A\n", 30_000), "cut off"},
+		"a line without end": {"hostler-monitoring: " + strings.Repeat("A", 60_000), "is incomplete"},
+		"many short lines":   {"hostler-monitoring: " + strings.Repeat("A\n", 30_000), "is incomplete"},
 	} {
 		_, err := lxd.New(nil).ReadRoleOutput(t.Context(), plugin.Secret(c.text))
 		var e *plugin.Error

@@ -66,7 +66,7 @@ func (d *Driver) RoleRemoval(_ context.Context, capability endpoint.Capability, 
 	}
 	fingerprint, err := endpoint.ParseFingerprint(credentialID)
 	if err != nil {
-		return nil, invalid("id", "the id is not the SHA-256 of a certificate")
+		return nil, invalid("id", "the ID is not the SHA-256 of a certificate")
 	}
 	plain := strings.ToLower(strings.ReplaceAll(fingerprint, ":", "")) // as the server writes it
 	return []string{tool + " config trust remove " + plain + " # " + client(capability)}, nil

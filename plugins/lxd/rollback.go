@@ -57,7 +57,7 @@ func (h *Host) snapshotOf(ctx context.Context, at lxdapi.InstanceRef, name strin
 	}
 	i := slices.IndexFunc(all, func(s lxdapi.Snapshot) bool { return s.Name == name })
 	if i < 0 {
-		return lxdapi.Snapshot{}, plugin.Errorf(plugin.NotFound, "there is no snapshot %s", name)
+		return lxdapi.Snapshot{}, plugin.Errorf(plugin.NotFound, "snapshot %s does not exist", name)
 	}
 	return all[i], nil
 }
@@ -81,7 +81,7 @@ func (h *Host) stopFirst(ctx context.Context, ref hypervisor.GuestRef, at lxdapi
 		return nil, err
 	}
 	if f.instance.Status != "Stopped" {
-		return nil, plugin.Errorf(plugin.Conflict, "the guest could not be stopped; nothing was brought back")
+		return nil, plugin.Errorf(plugin.Conflict, "the guest could not be stopped, so the rollback was not done")
 	}
 	return f, nil
 }
@@ -89,7 +89,7 @@ func (h *Host) stopFirst(ctx context.Context, ref hypervisor.GuestRef, at lxdapi
 // doubtful is the error of a call that has begun something and does not know its end.
 func doubtful(err error) error {
 	if plugin.KindOf(err) == plugin.NotFound {
-		return plugin.Errorf(plugin.Timeout, "the host has forgotten how it ended: %w", err)
+		return plugin.Errorf(plugin.Timeout, "the host no longer knows how the operation ended: %w", err)
 	}
 	return err
 }

@@ -36,8 +36,8 @@ func (h *Host) sight(ctx context.Context) (sight, error) {
 	slices.Sort(projects)
 	projects = slices.Compact(projects)
 	if len(projects) > maxProjects {
-		return sight{}, plugin.Errorf(plugin.Refused, "the certificate is restricted to %d projects; %d at most are read, so give it fewer, "+
-			"or one that is not restricted", len(projects), maxProjects)
+		return sight{}, plugin.Errorf(plugin.Refused, "the certificate is restricted to %d projects, but at most %d are supported; "+
+			"restrict it to fewer projects, or use an unrestricted certificate", len(projects), maxProjects)
 	}
 	return sight{projects: projects, known: true}, nil
 }

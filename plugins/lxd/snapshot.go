@@ -19,7 +19,7 @@ func checkSnapshotName(name string) error {
 	odd := func(r rune) bool { return r == '/' || r == '\\' || unicode.IsSpace(r) || !unicode.IsPrint(r) }
 	if name == "" || name == "." || name == ".." || len(name) > maxSnapshotName || !utf8.ValidString(name) ||
 		strings.ContainsFunc(name, odd) {
-		return invalid("name", "a snapshot's name is of 1 to %d bytes without spaces and slashes", maxSnapshotName)
+		return invalid("name", "a snapshot name must have 1 to %d bytes without spaces and slashes", maxSnapshotName)
 	}
 	return nil
 }
@@ -72,7 +72,7 @@ func (h *Host) TakeSnapshot(ctx context.Context, ref hypervisor.GuestRef, spec h
 		return "", err
 	}
 	if spec.Description != "" {
-		return "", invalid("description", "snapshots of LXD have no description")
+		return "", invalid("description", "LXD snapshots cannot have a description")
 	}
 	f, err := h.find(ctx, ref, h.api.Definition)
 	if err != nil {
@@ -95,9 +95,10 @@ func (f *found) memory(wanted bool) (bool, error) {
 	case !wanted:
 		return false, nil
 	case kinds[f.instance.Type] == hypervisor.Container:
-		return false, invalid("memory", "a container's memory cannot be kept in a snapshot")
+		return false, invalid("memory", "a snapshot of a container cannot include its memory")
 	case f.instance.Config["migration.stateful"] != "true":
-		return false, invalid("memory", "the memory of this VM can be kept once migration.stateful is true in its configuration")
+		return false, invalid("memory", "a snapshot can include the memory of this VM only if migration.stateful is true in its "+
+			"configuration")
 	}
 	return statusOf(f.instance) == hypervisor.GuestRunning, nil
 }

@@ -55,7 +55,7 @@ func storageRows(server *lxdapi.Server, nodes []hypervisor.Node, pools []lxdapi.
 				status = available
 			}
 			if len(rows) == maxStorages {
-				return nil, plugin.Errorf(plugin.Refused, "the cluster has more than %d pools at its members", maxStorages)
+				return nil, plugin.Errorf(plugin.Refused, "the cluster has more than %d storage pools on its members", maxStorages)
 			}
 			rows = append(rows, hypervisor.Storage{Name: pool.Name, Node: node, Type: pool.Driver, Status: status,
 				Shared: server.Environment.Clustered && remote[pool.Driver]})

@@ -60,5 +60,5 @@ func resultOf(op *lxdapi.Operation) hypervisor.TaskResult {
 
 // noTask is the error for an operation that there is not.
 func noTask(id string) error {
-	return plugin.Errorf(plugin.NotFound, "there is no operation %.80q", id)
+	return plugin.Errorf(plugin.NotFound, "operation %.80q does not exist", id)
 }

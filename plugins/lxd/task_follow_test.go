@@ -63,7 +63,7 @@ func TestEndsByEvents(t *testing.T) {
 	w := waitFor(t.Context(), s.host(t, patience), uuid, 0)
 	s.followed(t, 1)
 	s.tell(uuid, 401, "")
-	want := hypervisor.TaskResult{Status: hypervisor.TaskFailed, Message: "the operation was cancelled"}
+	want := hypervisor.TaskResult{Status: hypervisor.TaskFailed, Message: "the operation was canceled"}
 	if <-w.over; w.err != nil || !reflect.DeepEqual(w.result, want) {
 		t.Errorf("%+v, %v", w.result, w.err)
 	}

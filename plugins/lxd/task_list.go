@@ -17,7 +17,7 @@ const maxTasks = 500
 // ended and what it broke off, and does not say when that was.
 func (h *Host) Tasks(ctx context.Context, query hypervisor.TaskQuery) (hypervisor.TaskList, error) {
 	if query.Limit < 1 || query.Limit > maxTasks {
-		return hypervisor.TaskList{}, invalid("limit", "the limit must be from 1 to %d", maxTasks)
+		return hypervisor.TaskList{}, invalid("limit", "the limit must be between 1 and %d", maxTasks)
 	}
 	server, _, err := h.about(ctx)
 	if err != nil {

@@ -45,7 +45,7 @@ func TestEndsOfOperations(t *testing.T) {
 		"failure, as Incus says it": {say(`{"type":"error","error":"The instance is already running","error_code":500,"metadata":null}`),
 			hypervisor.TaskResult{Status: hypervisor.TaskFailed, Message: "The instance is already running"}},
 		"cancelled": {func(w http.ResponseWriter, _ *http.Request) { answer(w, operation(401, "")) },
-			hypervisor.TaskResult{Status: hypervisor.TaskFailed, Message: "the operation was cancelled"}},
+			hypervisor.TaskResult{Status: hypervisor.TaskFailed, Message: "the operation was canceled"}},
 	} {
 		result, log, err := ended(t, patience, func(w http.ResponseWriter, r *http.Request) {
 			if strings.HasSuffix(r.URL.Path, "/wait") {

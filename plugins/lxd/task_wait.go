@@ -79,7 +79,7 @@ func (h *Host) waitAgain(ctx context.Context, taskID string) (hypervisor.TaskRes
 			case lost.IsZero():
 				lost = time.Now()
 			case time.Since(lost) > h.pace.Silence:
-				return hypervisor.TaskResult{}, plugin.Errorf(plugin.Unreachable, "nothing was heard of the operation for %s: %w",
+				return hypervisor.TaskResult{}, plugin.Errorf(plugin.Unreachable, "the host did not answer about the operation for %s: %w",
 					h.pace.Silence, err)
 			}
 			h.log.Debug("waiting for an operation: no answer", "operation", taskID, "error", err)

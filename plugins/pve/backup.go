@@ -26,7 +26,7 @@ const usualCompression = "zstd"
 // becomes part of a path.
 func checkBackup(id, storage string) error {
 	if checkVolume(id, storage) != nil || !strings.HasPrefix(id, storage+":backup/") {
-		return plugin.Errorf(plugin.NotFound, "there is no backup %.300q on storage %.80q", id, storage)
+		return plugin.Errorf(plugin.NotFound, "backup %.300q does not exist on storage %.80q", id, storage)
 	}
 	return nil
 }
@@ -51,9 +51,9 @@ func (h *Host) RunBackup(ctx context.Context, ref hypervisor.GuestRef, spec hype
 	case err != nil:
 		return "", err
 	case !storageName.MatchString(spec.Storage):
-		return "", invalid("storage", "%.80q is not a storage's name", spec.Storage)
+		return "", invalid("storage", "%.80q is not a valid storage name", spec.Storage)
 	case !utf8.ValidString(spec.Notes) || strings.ContainsRune(spec.Notes, 0):
-		return "", invalid("notes", "the notes are no text")
+		return "", invalid("notes", "the notes must be UTF-8 text without null bytes")
 	}
 	form := url.Values{"vmid": {string(ref.ID)}, "storage": {spec.Storage}, "remove": {"0"}}
 	form.Set("compress", cmp.Or(spec.Compress, usualCompression))

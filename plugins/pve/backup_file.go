@@ -45,7 +45,7 @@ func (h *Host) BackupFile(ctx context.Context, query hypervisor.BackupQuery, b h
 	}
 	name := strings.TrimPrefix(b.ID, b.Storage+":backup/")
 	if !dumpName.MatchString(name) {
-		return hypervisor.BackupFile{}, plugin.Errorf(plugin.NotFound, "the backup %.300q is no file", b.ID)
+		return hypervisor.BackupFile{}, plugin.Errorf(plugin.NotFound, "the backup %.300q is not a file", b.ID)
 	}
 	return hypervisor.BackupFile{Path: path.Join(folder, name), ID: query.Storage + ":backup/" + name}, nil
 }
@@ -53,7 +53,7 @@ func (h *Host) BackupFile(ctx context.Context, query hypervisor.BackupQuery, b h
 // backupFolder returns the folder in which a storage keeps backups.
 func backupFolder(d hypervisor.StorageDefinition) (string, error) {
 	if !slices.Contains(folderTypes, d.Type) {
-		return "", plugin.Errorf(plugin.Unsupported, "the storage %s is of the type %.40s, which keeps backups otherwise than as files", d.Name,
+		return "", plugin.Errorf(plugin.Unsupported, "the storage %s has the type %.40s, which does not store backups as files", d.Name,
 			d.Type)
 	}
 	folder := d.Config["path"]
@@ -67,7 +67,7 @@ func backupFolder(d hypervisor.StorageDefinition) (string, error) {
 		}
 	}
 	if below = strings.Trim(below, "/"); below == "" || slices.Contains(strings.Split(below, "/"), "..") {
-		return "", plugin.Errorf(plugin.Unsupported, "the storage %s keeps its backups in a folder that is no name: %.80q", d.Name, below)
+		return "", plugin.Errorf(plugin.Unsupported, "the storage %s has an invalid folder for backups: %.80q", d.Name, below)
 	}
 	folder = path.Join(folder, below)
 	if err := hypervisor.CheckNodePath(folder); err != nil {

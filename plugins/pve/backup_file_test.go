@@ -27,7 +27,7 @@ func TestFilesOfBackups(t *testing.T) {
 		"/srv/b/x/y/" + name:       {Name: "sb", Type: "dir", Config: settings("path", "/srv/b/", "content-dirs", "iso=z, backup=/x/y/")},
 		"/mnt/pve/sc/dump/" + name: {Name: "sc", Type: "cifs", Config: settings("server", "192.0.2.1", "share", "s", "path", "/mnt/pve/sc")},
 		"/srv/d/dump/" + name:      {Name: "sd", Type: "btrfs", Config: settings("path", "/srv/d")},
-		"otherwise than as files":  {Name: "se", Type: "pbs", Config: settings("server", "192.0.2.1", "datastore", "s")},
+		"does not store backups":   {Name: "se", Type: "pbs", Config: settings("server", "192.0.2.1", "datastore", "s")},
 	} {
 		spec.Config = append(spec.Config, hypervisor.StorageSetting{Key: "content", Value: "backup"})
 		if err := host.AttachStorage(t.Context(), spec); err != nil {

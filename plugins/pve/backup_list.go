@@ -155,7 +155,7 @@ func (h *Host) Backups(ctx context.Context, query hypervisor.BackupQuery) ([]hyp
 // listBackups reads the list with one request.
 func (h *Host) listBackups(ctx context.Context, query hypervisor.BackupQuery) ([]hypervisor.Backup, error) {
 	if !storageName.MatchString(query.Storage) {
-		return nil, plugin.Errorf(plugin.NotFound, "there is no storage %.80q", query.Storage)
+		return nil, plugin.Errorf(plugin.NotFound, "storage %.80q does not exist", query.Storage)
 	}
 	path, err := nodePath(query.Node, "storage", query.Storage, "content")
 	if err != nil {

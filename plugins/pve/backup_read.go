@@ -25,8 +25,8 @@ func (h *Host) BackupContent(ctx context.Context, b hypervisor.Backup) (hypervis
 	content := hypervisor.BackupContent{Disks: config.Disks, Keeps: b.Kind == hypervisor.VM}
 	for _, d := range config.Disks {
 		if d.Local && b.Kind == hypervisor.Container && content.Refused == "" {
-			content.Refused = fmt.Sprintf("it has %s, a directory or device of the node, which only root@pam can restore; use pct restore on "+
-				"the node", d.Key)
+			content.Refused = fmt.Sprintf("it contains %s, a directory or device of the node, which only root@pam can restore; use pct "+
+				"restore on the node", d.Key)
 		}
 	}
 	return content, nil

@@ -19,7 +19,8 @@ func TestBackupContent_OfABindMount(t *testing.T) {
 	w.AddStorage(pvesim.StorageSpec{ID: "nas", Content: "backup,rootdir", Size: 1 << 40})
 	at := w.host(t, endpoint.Backup)
 	for _, c := range []struct{ mount, refused string }{
-		{"/mnt/media,mp=/media", "it has mp0, a directory or device of the node"}, {"/dev/sdz1,mp=/media", "it has mp0, a directory or device"},
+		{"/mnt/media,mp=/media", "it contains mp0, a directory or device of the node"},
+		{"/dev/sdz1,mp=/media", "it contains mp0, a directory or device"},
 		{"local-lvm:vm-%-disk-1,mp=/media,size=1G", ""},
 	} {
 		ref := w.guest(t, pvesim.GuestSpec{Type: pvesim.LXC})

@@ -86,7 +86,7 @@ func known(privileges []string, r release) []string {
 func roleOf(c endpoint.Capability) (role, error) {
 	r, ok := roles[c]
 	if !ok {
-		e := plugin.Errorf(plugin.Invalid, "there is no capability %q", c)
+		e := plugin.Errorf(plugin.Invalid, "unknown capability %q", c)
 		e.Field = "capability"
 		return role{}, e
 	}

@@ -16,7 +16,7 @@ var nameKeys = map[hypervisor.GuestKind]string{hypervisor.VM: "name", hypervisor
 // pool.
 func (h *Host) Clone(ctx context.Context, ref hypervisor.GuestRef, spec hypervisor.CloneSpec) (string, error) {
 	if _, err := vmid(spec.ID); err != nil {
-		return "", invalid("id", "%.40q is no id of a guest", spec.ID)
+		return "", invalid("id", "%.40q is not a valid guest ID", spec.ID)
 	}
 	path, err := guestPath(ref, "clone")
 	if err != nil {

@@ -95,7 +95,7 @@ func (h *Host) members(ctx context.Context) (*membership, error) {
 		}
 	}
 	if len(m.order) == 0 {
-		return nil, plugin.Errorf(plugin.Protocol, "the cluster's status names no node")
+		return nil, plugin.Errorf(plugin.Protocol, "the cluster's status lists no nodes")
 	}
 	return m, nil
 }

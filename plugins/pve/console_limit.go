@@ -36,12 +36,12 @@ var (
 
 // limitOf returns what is missing, and the present version if it is known.
 func limitOf(need consoleNeed, version string) hypervisor.ConsoleLimit {
-	there := "the one that is there is older"
+	there := "the installed version is older"
 	if version != "" {
 		there = "the host has pve-manager " + version
 	}
 	return hypervisor.ConsoleLimit{Of: need.of, Kind: hypervisor.ConsoleTerminal,
-		Reason: fmt.Sprintf("With API tokens %s need %s: %s%s", need.what, need.needs, there, need.besides)}
+		Reason: fmt.Sprintf("With API tokens, %s require %s: %s%s", need.what, need.needs, there, need.besides)}
 }
 
 // ConsoleLimits implements hypervisor.Consoler. It asks the called node for the

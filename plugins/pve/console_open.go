@@ -59,7 +59,7 @@ func (h *Host) OpenConsole(ctx context.Context, spec hypervisor.ConsoleSpec) (hy
 	}
 	switch {
 	case spec.Guest.Kind == hypervisor.Container && spec.Kind == hypervisor.ConsoleGraphical:
-		return nil, invalid("kind", "a container has a terminal and no screen")
+		return nil, invalid("kind", "a container has only a text console; request a terminal")
 	case spec.Guest.Kind == hypervisor.Container:
 		return opened(o.terminal(ctx))
 	case spec.Kind == hypervisor.ConsoleGraphical:
@@ -74,7 +74,7 @@ func (h *Host) OpenConsole(ctx context.Context, spec hypervisor.ConsoleSpec) (hy
 	case spec.Kind == "" && (errors.Is(err, errNoSerial) || plugin.KindOf(err) == plugin.Unsupported && err != nil):
 		return opened(o.screen(ctx)) // which every release gives
 	case errors.Is(err, errNoSerial):
-		return nil, invalid("kind", "the VM has no serial port, which a terminal needs: its graphical console works")
+		return nil, invalid("kind", "the VM has no serial port, so it has no text console; use its graphical console")
 	}
 	return opened(c, err)
 }
@@ -119,7 +119,7 @@ func (o *consoleOpener) port(ctx context.Context, program string, form url.Value
 		return made, o.explainAway(ctx, o.node, o.refused(ctx, absence(err)))
 	}
 	if made.Ticket == "" || made.Port == "" || made.User == "" || strings.ContainsAny(string(made.User+made.Ticket), "\n\x00") {
-		return made, plugin.Errorf(plugin.Protocol, "the answer has no ticket for a console")
+		return made, plugin.Errorf(plugin.Protocol, "the hypervisor's answer has no console ticket")
 	}
 	return made, nil
 }
@@ -133,7 +133,7 @@ func (o *consoleOpener) refused(ctx context.Context, err error) error {
 	text := strings.ToLower(e.Message)
 	switch {
 	case strings.Contains(text, "unable to find free port"):
-		return plugin.Errorf(plugin.Busy, "all 100 ports that the hypervisor has for consoles are in use: close some and try again")
+		return plugin.Errorf(plugin.Busy, "all 100 console ports of the hypervisor are in use; close some consoles and retry")
 	case strings.Contains(text, "does not look like a valid user name"):
 		version, _ := o.managerVersion(ctx) // the limit is told without it, too
 		return plugin.Errorf(plugin.Unsupported, "%s", limitOf(nodeTerminal, version).Reason)
@@ -167,7 +167,7 @@ func (o *consoleOpener) lost() error {
 	defer stop()
 	_, err = o.api.Get(plugin.Once(ctx), path, nil, nil)
 	if kind := plugin.KindOf(err); ctx.Err() != nil || kind == plugin.Unreachable || kind == plugin.Timeout {
-		return plugin.Errorf(plugin.Unreachable, "the node %s does not answer any more", o.node)
+		return plugin.Errorf(plugin.Unreachable, "node %s no longer answers", o.node)
 	}
 	return nil
 }
@@ -206,7 +206,7 @@ func (o *consoleOpener) login(ctx context.Context, c *console, made consolePort)
 		got, came := c.await(ctx, consoleOpening)
 		switch {
 		case !came:
-			return plugin.Errorf(plugin.Timeout, "the hypervisor's terminal does not answer the login")
+			return plugin.Errorf(plugin.Timeout, "the hypervisor's terminal did not answer the login in time")
 		case errors.Is(got.err, io.EOF):
 			return o.over(ctx, o.exit(ctx, made), true)
 		case got.err != nil:
@@ -216,7 +216,7 @@ func (o *consoleOpener) login(ctx context.Context, c *console, made consolePort)
 	}
 	rest, isOK := bytes.CutPrefix(first, []byte("OK"))
 	if !isOK {
-		return plugin.Errorf(plugin.Protocol, "the hypervisor's terminal answers the login with something else")
+		return plugin.Errorf(plugin.Protocol, "the hypervisor's terminal sent an unexpected answer to the login")
 	}
 	if o.spec.Columns > 0 {
 		if err := c.Resize(ctx, o.spec.Columns, o.spec.Rows); err != nil {
@@ -305,7 +305,7 @@ func (o *consoleOpener) screen(ctx context.Context) (*console, error) {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case !came:
-		return nil, plugin.Errorf(plugin.Timeout, "the screen of the VM does not answer")
+		return nil, plugin.Errorf(plugin.Timeout, "the VM's graphical console did not answer in time")
 	case errors.Is(got.err, io.EOF):
 		return nil, o.over(ctx, o.exit(ctx, made), false)
 	}
@@ -346,11 +346,11 @@ func (o *consoleOpener) over(ctx context.Context, text string, atLogin bool) err
 	case strings.Contains(lower, "unable to find a serial interface"):
 		return errNoSerial
 	case strings.Contains(lower, "not running"):
-		return plugin.Errorf(plugin.Conflict, "the guest does not run: %s", saidOf(text))
+		return plugin.Errorf(plugin.Conflict, "the guest is not running: %s", saidOf(text))
 	case strings.Contains(lower, "does not exist"):
-		return plugin.Errorf(plugin.NotFound, "the guest is not there: %s", saidOf(text))
+		return plugin.Errorf(plugin.NotFound, "the guest does not exist: %s", saidOf(text))
 	case strings.Contains(lower, "no route to host"):
-		return plugin.Errorf(plugin.Unreachable, "the called node cannot reach the node %s: %s", o.node, saidOf(text))
+		return plugin.Errorf(plugin.Unreachable, "the called node cannot reach node %s: %s", o.node, saidOf(text))
 	case atLogin && (lower == "" || strings.Contains(lower, "exit code 1")):
 		of := nodeTerminal
 		if o.spec.Guest != nil {
@@ -362,9 +362,9 @@ func (o *consoleOpener) over(ctx context.Context, text string, atLogin bool) err
 		}
 		return plugin.Errorf(plugin.Unsupported, "%s", limitOf(of, version).Reason)
 	case text == "" || lower == "ok":
-		return plugin.Errorf(plugin.Refused, "the hypervisor closed the console before it showed anything")
+		return plugin.Errorf(plugin.Refused, "the hypervisor closed the console before it sent any output")
 	}
-	return plugin.Errorf(plugin.Refused, "the hypervisor closed the console before it showed anything: %s", saidOf(text))
+	return plugin.Errorf(plugin.Refused, "the hypervisor closed the console before it sent any output: %s", saidOf(text))
 }
 
 // saidOf returns a text of a console in a form for messages.

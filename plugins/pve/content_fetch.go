@@ -21,7 +21,7 @@ func downloadName(content, name string) error {
 		e.Field = "filename"
 	}
 	if err == nil && given != name {
-		return invalid("filename", "the name of a file has letters, digits, and the signs - _ . only")
+		return invalid("filename", "a file name may contain only letters, digits, -, _ and .")
 	}
 	return err
 }
@@ -75,7 +75,7 @@ func (h *Host) lacksDownload(ctx context.Context, e *plugin.Error, spec hypervis
 // storagePath returns a path of a storage on a node.
 func storagePath(node, storage string, rest ...string) (string, error) {
 	if !storageName.MatchString(storage) {
-		return "", plugin.Errorf(plugin.NotFound, "there is no storage %.80q", storage)
+		return "", plugin.Errorf(plugin.NotFound, "storage %.80q does not exist", storage)
 	}
 	return nodePath(node, append([]string{"storage", storage}, rest...)...)
 }

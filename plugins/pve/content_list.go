@@ -32,7 +32,7 @@ func checkVolume(id, storage string) error {
 		good = good && part != "" && part != "." && part != ".."
 	}
 	if !good {
-		return plugin.Errorf(plugin.NotFound, "there is no volume %.300q on storage %.80q", id, storage)
+		return plugin.Errorf(plugin.NotFound, "volume %.300q does not exist on storage %.80q", id, storage)
 	}
 	return nil
 }
@@ -142,7 +142,7 @@ func parentID(storage, text string) string {
 // shown completely or refused, and needs one.
 func (h *Host) Content(ctx context.Context, query hypervisor.ContentQuery) (hypervisor.ContentList, error) {
 	if !storageName.MatchString(query.Storage) {
-		return hypervisor.ContentList{}, plugin.Errorf(plugin.NotFound, "there is no storage %.80q", query.Storage)
+		return hypervisor.ContentList{}, plugin.Errorf(plugin.NotFound, "storage %.80q does not exist", query.Storage)
 	}
 	path, err := nodePath(query.Node, "storage", query.Storage, "content")
 	if err != nil {
@@ -175,7 +175,7 @@ func (h *Host) Content(ctx context.Context, query hypervisor.ContentQuery) (hype
 	list.Hidden = slices.Sorted(maps.Keys(lacks))
 	if all && len(list.Volumes) == 0 {
 		n := lacks[list.Hidden[0]]
-		e := plugin.Errorf(plugin.Denied, "no volume of this kind is shown without %s", n.privilege)
+		e := plugin.Errorf(plugin.Denied, "the token cannot see volumes of this kind; it needs %s", n.privilege)
 		e.Missing, e.Path = []string{n.privilege}, n.path
 		e.Remedy = h.api.RemedyOf(ctx, e.Missing, e.Path)
 		return hypervisor.ContentList{}, e

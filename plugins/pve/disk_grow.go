@@ -20,9 +20,9 @@ func (h *Host) GrowDisk(ctx context.Context, ref hypervisor.GuestRef, growth hyp
 	case err != nil:
 		return err
 	case !diskKey.MatchString(growth.Key):
-		return invalid("key", "%.80q is no disk", growth.Key)
+		return invalid("key", "%.80q is not a disk", growth.Key)
 	case growth.SizeGB < 1:
-		return invalid("size_gb", "a disk has 1 GiB at least")
+		return invalid("size_gb", "a disk must have at least 1 GiB")
 	}
 	form := url.Values{"disk": {growth.Key}, "size": {strconv.FormatInt(growth.SizeGB, 10) + "G"}}
 	if growth.Digest != "" {
@@ -42,7 +42,7 @@ func (h *Host) GrowDisk(ctx context.Context, ref hypervisor.GuestRef, growth hyp
 		return err
 	}
 	if result.Status == hypervisor.TaskUnknown {
-		return plugin.Errorf(plugin.Refused, "task %s ended and the hypervisor does not know how: the disk may have grown", task)
+		return plugin.Errorf(plugin.Refused, "task %s ended with an unknown result: the disk may have grown", task)
 	}
 	e := plugin.Errorf(pveapi.KindOfText(result.Message), "the disk was not grown: %s", result.Message)
 	if len(result.Missing) > 0 {

@@ -90,7 +90,7 @@ func TestTheDaemonAloneIsDown(t *testing.T) {
 	e := wantKind(t, err, plugin.Unreachable)
 	_, err = host.Guest(t.Context(), w.ref(t, 100))
 	for _, e := range []*plugin.Error{e, wantKind(t, err, plugin.Unreachable)} {
-		if !strings.Contains(e.Message, "daemon on") || !strings.Contains(e.Message, "595 Connection refused") ||
+		if !strings.Contains(e.Message, "API daemon") || !strings.Contains(e.Message, "595 Connection refused") ||
 			strings.Contains(e.Message, "cluster") {
 			t.Errorf("%q", e.Message)
 		}

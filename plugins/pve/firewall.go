@@ -98,7 +98,8 @@ func (p place) below(segments ...string) (place, error) {
 // placeOf returns a place below a scope's firewall.
 func placeOf(scope firewall.Scope, rest ...string) (place, error) {
 	if !firewall.ValidScope(scope) {
-		return place{}, firewall.Invalid(firewall.FieldScope, "%.40q is no scope with what it needs and nothing else", string(scope.Kind))
+		return place{}, firewall.Invalid(firewall.FieldScope, "the fields of the scope %.40q are incomplete or do not belong "+
+			"to it", string(scope.Kind))
 	}
 	rest = append([]string{"firewall"}, rest...)
 	switch scope.Kind {
@@ -128,7 +129,7 @@ func objectsOf(scope firewall.Scope, rest ...string) (place, error) {
 // lackingAt returns the Unsupported error for an object that a scope cannot
 // have.
 func lackingAt(kind firewall.ScopeKind) error {
-	e := plugin.Errorf(plugin.Unsupported, "Proxmox VE has none at the scope %s", kind)
+	e := plugin.Errorf(plugin.Unsupported, "Proxmox VE does not have this object at the scope %s", kind)
 	e.Field = firewall.FieldScope
 	return e
 }
@@ -165,7 +166,7 @@ func (f *Firewall) guestThere(ctx context.Context, at place) error {
 	}
 	free, _, err := f.host.freeID(ctx, &number)
 	if err == nil && free != "" {
-		return plugin.Errorf(plugin.NotFound, "there is no guest %s", at.guest)
+		return plugin.Errorf(plugin.NotFound, "guest %s does not exist", at.guest)
 	}
 	return err
 }

@@ -191,7 +191,7 @@ func checkChange(name, rename string, comment *string) error {
 // small letters: it would accept the name and never find the object again.
 func smallLetters(field, name string) error {
 	if name != strings.ToLower(name) {
-		return firewall.Invalid(field, "it must be in small letters")
+		return firewall.Invalid(field, "it must be lower case")
 	}
 	return nil
 }
@@ -199,7 +199,7 @@ func smallLetters(field, name string) error {
 // noObject returns the NotFound error for an alias, set or group. The
 // hypervisor itself may answer a deletion of a missing object with success.
 func noObject(kind, name string) error {
-	e := plugin.Errorf(plugin.NotFound, "there is no %s %.80q", kind, name)
+	e := plugin.Errorf(plugin.NotFound, "%s %.80q does not exist", kind, name)
 	e.Field = firewall.FieldName
 	return e
 }

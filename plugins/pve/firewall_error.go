@@ -69,7 +69,7 @@ func firewallError(err error) error {
 // request was carried out after all.
 func freshAfter(err error, done string) error {
 	if err == nil {
-		return plugin.Errorf(plugin.Protocol, "the hypervisor %s instead of comparing the digest only", done)
+		return plugin.Errorf(plugin.Protocol, "the hypervisor %s instead of only comparing the digest", done)
 	}
 	e, refused := asError(firewallError(err))
 	if refused && slices.Contains([]plugin.ErrorKind{plugin.Invalid, plugin.NotFound, plugin.Refused}, e.Kind) {

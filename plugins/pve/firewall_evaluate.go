@@ -136,7 +136,7 @@ func (j *judged) reachBy(w way) firewall.ReachRow {
 func notJudged(err error) string {
 	var loads *pvefirewall.NotJudgedError
 	if errors.As(err, &loads) {
-		return "the rules in force are not those that are configured, for the node does not load them: " + oneLine(err.Error())
+		return "the node does not load the configured rules, so other rules are in force: " + oneLine(err.Error())
 	}
 	return oneLine(err.Error())
 }
@@ -219,7 +219,7 @@ func clusterChanges(before, after *judged) (changes []firewall.ClusterChange) {
 		return nil
 	}
 	if err := before.corosyncError; err != nil {
-		unknown := firewall.Verdict{Outcome: firewall.Unknown, Reason: "by which addresses the nodes hear each other cannot be read: " +
+		unknown := firewall.Verdict{Outcome: firewall.Unknown, Reason: "cannot read the cluster addresses of the nodes: " +
 			oneLine(err.Error())}
 		return []firewall.ClusterChange{{Traffic: "corosync", ProbeChange: firewall.ProbeChange{Before: unknown, After: unknown}}}
 	}

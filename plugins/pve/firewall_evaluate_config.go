@@ -66,7 +66,7 @@ func (k *facts) with(assume []firewall.State) (*judged, error) {
 	}
 	var err error
 	if j.firewall, err = pvefirewall.Compile(config); err != nil {
-		return nil, plugin.Errorf(plugin.Refused, "the firewall cannot be judged: %s", oneLine(err.Error()))
+		return nil, plugin.Errorf(plugin.Refused, "the firewall cannot be evaluated: %s", oneLine(err.Error()))
 	}
 	for _, p := range j.firewall.Problems() {
 		ref := pvefirewall.RuleRef{Scope: p.Place.Scope, Position: p.Place.Position}

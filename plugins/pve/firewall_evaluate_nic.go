@@ -75,5 +75,5 @@ func (k *facts) otherNICs(end firewall.End) (change firewall.PairChange, is bool
 		return change, false
 	}
 	return firewall.PairChange{From: firewall.End{Kind: firewall.OutsideEnd}, To: end, Unknown: fmt.Sprintf(
-		"the guest has %d network interfaces, of which the first %d are compared", len(k.guests[end.Guest.ID].nics), comparedNICs)}, true
+		"the guest has %d network interfaces; only the first %d are compared", len(k.guests[end.Guest.ID].nics), comparedNICs)}, true
 }

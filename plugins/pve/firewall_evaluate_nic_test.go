@@ -72,5 +72,5 @@ func TestCompareTellsEachInterface(t *testing.T) {
 	want("the first interface", compared(&to, opened("net0"), from, to, single), from.ID+" net0 > "+to.ID+" net0", "outside > "+to.ID+" net0")
 	want("all", compared(&single, opened(""), from, single), from.ID+" net1 > "+single.ID, "outside > "+single.ID)
 	want("more than are compared", compared(&many, opened("net4"), many),
-		"outside > "+many.ID+": the guest has 5 network interfaces, of which the first 4 are compared")
+		"outside > "+many.ID+": the guest has 5 network interfaces; only the first 4 are compared")
 }

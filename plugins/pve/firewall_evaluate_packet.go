@@ -65,7 +65,7 @@ func (j *judged) wayOf(from, to firewall.End, version int) way {
 	outside(&b, &a)
 	source, dest, ok := choose(j.addressesOf(&a), j.addressesOf(&b), version)
 	if w.from, w.to = a.end, b.end; !ok {
-		w.unknown = "the two ends have no addresses of the same version of IP that are known"
+		w.unknown = "the two ends have no known addresses of the same IP version"
 		return w
 	}
 	if a.guessed && b.guessed && source == dest {
@@ -119,7 +119,7 @@ func (j *judged) side(end firewall.End) (packetEnd, string) {
 	case firewall.GuestEnd:
 		s.guest = j.guests[end.Guest.ID]
 		if s.guest == nil || s.guest.err != nil {
-			text := "it was not looked at"
+			text := "it was not checked"
 			if s.guest != nil {
 				text = oneLine(s.guest.err.Error())
 			}
@@ -133,10 +133,10 @@ func (j *judged) side(end firewall.End) (packetEnd, string) {
 	}
 	if s.end.Kind == firewall.NodeEnd || s.end.Kind == firewall.AddressEnd {
 		if j.memberError != nil {
-			return s, "who is in the cluster cannot be read: " + oneLine(j.memberError.Error())
+			return s, "the list of cluster members cannot be read: " + oneLine(j.memberError.Error())
 		}
 		if s.end.Node != "" && j.membership.nodes[s.end.Node] == nil {
-			return s, "there is no node " + s.end.Node
+			return s, "unknown node " + s.end.Node
 		}
 	}
 	return s, ""
@@ -289,7 +289,7 @@ const ephemeral = 40000
 func (w *way) fill(p firewall.Packet) {
 	protocol, err := pvefirewall.ParseProtocol(p.Protocol)
 	if err != nil {
-		w.unknown = "no such protocol"
+		w.unknown = "unknown protocol"
 		return
 	}
 	w.packet.Protocol, w.packet.SourcePort, w.packet.DestPort = protocol, uint16(p.SourcePort), uint16(p.DestinationPort)
@@ -305,7 +305,7 @@ func (w *way) fill(p firewall.Packet) {
 	}
 	var ok bool
 	if w.packet.ICMPType, w.packet.Code, ok = pvefirewall.ParseICMPType(kind, protocol == 58); !ok {
-		w.unknown = "no such type of " + p.Protocol
+		w.unknown = "unknown type of " + p.Protocol
 	}
 }
 

@@ -78,7 +78,7 @@ type nicFacts struct {
 
 // errEvaluateBound is the error when a question has sent as many requests as it
 // may.
-var errEvaluateBound = errors.New("it was not read: the question would cost more than 3000 requests")
+var errEvaluateBound = errors.New("the limit of 3000 requests for one evaluation is reached")
 
 // do sends one request, if one is left and when a slot is free.
 func (k *facts) do(ctx context.Context, send func() error) error {

@@ -22,37 +22,38 @@ var reasons = map[pvefirewall.Reason]firewall.Why{
 
 // checks describe the built-in checks of Proxmox VE for people.
 var checks = map[pvefirewall.Builtin]string{
-	pvefirewall.DHCP:             "DHCP of guests passes before every rule (option dhcp)",
-	pvefirewall.NDP:              "the neighbour discovery of IPv6 passes before every rule (option ndp)",
-	pvefirewall.RADV:             "guests may not announce themselves as routers (option radv)",
-	pvefirewall.MACFilter:        "the source MAC address must be that of the network interface (option macfilter)",
-	pvefirewall.IPFilter:         "the source address must be in the filter of the interface (option ipfilter, or a set ipfilter-netN)",
-	pvefirewall.Blacklist:        "what the set blacklist of the cluster has as source is dropped before every rule",
-	pvefirewall.Smurfs:           "packets that claim to come from a broadcast address are dropped (option nosmurfs)",
-	pvefirewall.TCPFlags:         "combinations of TCP flags that cannot be are dropped (option tcpflags)",
-	pvefirewall.IGMP:             "IGMP from and to nodes passes before every rule",
-	pvefirewall.Management:       "the set management and the nodes' own network may manage the node, unless a rule before says otherwise",
-	pvefirewall.LocalNetwork:     "the node may manage other nodes on its own network, unless a rule before says otherwise",
-	pvefirewall.CorosyncTraffic:  "the cluster's own traffic passes, unless a rule before says otherwise",
-	pvefirewall.ConntrackInvalid: "packets that connection tracking finds invalid are dropped",
-	pvefirewall.MarkLeft: "a rule with a group and another interface accepts what the sending guest's own rules accepted before: " +
-		"an oddity of the hypervisor",
-	pvefirewall.Loopback:   "what a node sends to itself is not checked",
+	pvefirewall.DHCP:      "DHCP of guests is accepted before any rule (option dhcp)",
+	pvefirewall.NDP:       "IPv6 neighbor discovery is accepted before any rule (option ndp)",
+	pvefirewall.RADV:      "router advertisements from guests are dropped (option radv)",
+	pvefirewall.MACFilter: "the source MAC address must be that of the network interface (option macfilter)",
+	pvefirewall.IPFilter:  "the source address must be in the filter of the interface (option ipfilter, or a set ipfilter-netN)",
+	pvefirewall.Blacklist: "packets from sources in the cluster's IP set blacklist are dropped before any rule",
+	pvefirewall.Smurfs:    "packets that claim to come from a broadcast address are dropped (option nosmurfs)",
+	pvefirewall.TCPFlags:  "invalid combinations of TCP flags are dropped (option tcpflags)",
+	pvefirewall.IGMP:      "IGMP from and to nodes is accepted before any rule",
+	pvefirewall.Management: "the IP set management and the nodes' own network may manage the node, unless an earlier rule decides " +
+		"otherwise",
+	pvefirewall.LocalNetwork:     "the node may manage other nodes on its own network, unless an earlier rule decides otherwise",
+	pvefirewall.CorosyncTraffic:  "the cluster's own traffic is accepted, unless an earlier rule decides otherwise",
+	pvefirewall.ConntrackInvalid: "packets that connection tracking marks as invalid are dropped",
+	pvefirewall.MarkLeft: "a rule with a group and another interface accepts packets that the sending guest's own rules accepted " +
+		"before: a quirk of the hypervisor",
+	pvefirewall.Loopback:   "packets from a node to itself are not checked",
 	pvefirewall.ClusterOff: "the firewall of the cluster is off: nothing is checked anywhere",
 	pvefirewall.NodeOff:    "the firewall of the node is off",
 	pvefirewall.GuestOff:   "the firewall of the guest is off",
-	pvefirewall.NICOff:     "the network interface of the guest is without firewall",
+	pvefirewall.NICOff:     "the firewall of the guest's network interface is off",
 }
 
 // exceptions describe which part of a policy decided.
 var exceptions = map[pvefirewall.Exception]string{
 	pvefirewall.ExceptBroadcast: "but broadcasts and multicasts are dropped first",
-	pvefirewall.ExceptICMP:      "but ICMP that connections need is accepted first",
-	pvefirewall.ExceptInvalid:   "but packets that connection tracking finds invalid are dropped first",
-	pvefirewall.ExceptSMB:       "as of all Windows file sharing",
+	pvefirewall.ExceptICMP:      "but ICMP packets that belong to connections are accepted first",
+	pvefirewall.ExceptInvalid:   "but packets that connection tracking marks as invalid are dropped first",
+	pvefirewall.ExceptSMB:       "as for all Windows file sharing",
 	pvefirewall.ExceptUPnP:      "but UPnP is dropped first",
-	pvefirewall.ExceptNotSYN:    "but TCP that opens no connection is dropped first",
-	pvefirewall.ExceptDNSReply:  "but late answers of DNS are dropped first",
+	pvefirewall.ExceptNotSYN:    "but TCP packets that do not open a connection are dropped first",
+	pvefirewall.ExceptDNSReply:  "but late DNS answers are dropped first",
 	pvefirewall.ExceptTCP43:     "but TCP to port 43 is rejected first",
 }
 
@@ -213,10 +214,10 @@ func (j *judged) depends(w way, hops []firewall.Hop) string {
 			case w.destGuessed && dest:
 				return addressMissing(w.to)
 			case step.Why == firewall.RuleInvalid && step.Rule != nil && namesUnread(step.Rule.Rule):
-				return "a rule on the way names a set of the software-defined network, which is not read"
+				return "a rule on the path uses an IP set of the software-defined network, which Hostler does not read"
 			case step.Check == "policy" && j.corosyncError != nil && hop.Scope.Kind == firewall.NodeScope && w.packet.Protocol == 17 &&
 				(w.packet.DestPort == 5404 || w.packet.DestPort == 5405):
-				return "whether this is the cluster's own traffic cannot be read: " + oneLine(j.corosyncError.Error())
+				return "cannot determine whether this is the cluster's own traffic: " + oneLine(j.corosyncError.Error())
 			}
 		}
 	}
@@ -232,7 +233,8 @@ func namesUnread(r firewall.Rule) bool {
 // addressMissing explains that a verdict depends on an unknown address of a
 // guest.
 func addressMissing(end firewall.End) string {
-	return fmt.Sprintf("it hangs on the address of guest %s, which its configuration does not have and it does not tell: name the address",
+	return fmt.Sprintf("the result depends on the address of guest %s, which is neither in its configuration nor reported by it; enter "+
+		"the address",
 		end.Guest.ID)
 }
 
@@ -247,7 +249,7 @@ func (j *judged) asks(w way) string {
 				switch {
 				case !rule.Enabled || rule.Direction != direction:
 				case namesUnread(rule):
-					return "a rule on the way names a set of the software-defined network, which is not read"
+					return "a rule on the path uses an IP set of the software-defined network, which Hostler does not read"
 				case w.sourceGuessed && rule.Source != "":
 					return addressMissing(w.from)
 				case w.destGuessed && rule.Destination != "":

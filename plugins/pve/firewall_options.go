@@ -99,7 +99,7 @@ func optionsForm(change firewall.OptionsChange) (url.Values, error) {
 		case !optionName.MatchString(name) || slices.Contains(optionParameters, name):
 			return nil, noSuchOption(name)
 		case form.Has(name):
-			return nil, firewall.Invalid(name, "it is set and taken away at once")
+			return nil, firewall.Invalid(name, "the request both sets and clears this option")
 		}
 	}
 	if len(change.Clear) > 0 {
@@ -122,5 +122,5 @@ func optionInto(form url.Values, name, value string) error {
 // noSuchOption returns the Invalid error for an option that the scope does not
 // have.
 func noSuchOption(name string) error {
-	return firewall.Invalid(name, "there is no such option")
+	return firewall.Invalid(name, "unknown option")
 }

@@ -348,7 +348,7 @@ func TestFirewallOfNoGuest(t *testing.T) {
 				continue
 			}
 			err := c.call(t.Context(), fw, none)
-			if plugin.KindOf(err) != plugin.NotFound || !strings.Contains(err.Error(), "no guest 777777") {
+			if plugin.KindOf(err) != plugin.NotFound || !strings.Contains(err.Error(), "guest 777777 does not exist") {
 				t.Errorf("%s: error is %v, want not found", c.name, err)
 			}
 		}

@@ -82,7 +82,7 @@ func (f *Firewall) ruleRows(ctx context.Context, at place) ([]ruleRow, error) {
 	}
 	for i, row := range rows {
 		if position := string(row["pos"]); position != strconv.Itoa(i) {
-			return nil, plugin.Errorf(plugin.Protocol, "rule %.40q stands at place %d of the list", position, i)
+			return nil, plugin.Errorf(plugin.Protocol, "the list has rule %.40q at position %d", position, i)
 		}
 	}
 	return rows, nil
@@ -133,7 +133,7 @@ func (f *Firewall) CreateRule(ctx context.Context, scope firewall.Scope, rule fi
 	}
 	rows, err := f.ruleRows(ctx, at)
 	if err != nil || len(rows) == 0 || !sameRule(rows[0].rule(0), rule) || digest != "" && digestOfRules(rows[1:]) != digest {
-		f.host.log.Debug("a rule was made, and its place is not known", "path", at.path, "error", err)
+		f.host.log.Debug("rule created at an unknown position", "path", at.path, "error", err)
 		return -1, "", nil
 	}
 	return 0, ruleDigest(rows), nil
@@ -160,7 +160,7 @@ func (f *Firewall) freshRules(ctx context.Context, at place, digest string) erro
 		return err
 	}
 	_, err = f.host.api.Put(ctx, one.path, url.Values{"delete": {"type"}, "digest": {digest}}, nil)
-	return freshAfter(err, "took away the type of the first rule")
+	return freshAfter(err, "removed the type of the first rule")
 }
 
 // look reports whether a list has a rule at a position, and whether the digest
@@ -181,7 +181,7 @@ func (f *Firewall) look(ctx context.Context, at place, position int, digest stri
 	e, refused := asError(firewallError(err))
 	switch {
 	case err == nil:
-		return false, plugin.Errorf(plugin.Protocol, "the hypervisor took away the type of rule %d", position)
+		return false, plugin.Errorf(plugin.Protocol, "the hypervisor removed the type of rule %d", position)
 	case refused && e.Kind == plugin.Invalid && e.Field == "delete":
 		return true, nil
 	case refused && e.Kind == plugin.NotFound && e.Field == firewall.FieldPosition:
@@ -289,7 +289,7 @@ func (f *Firewall) lacks(ctx context.Context, list place, from, to int) error {
 
 // noPlace returns the Invalid error for a destination outside of the list.
 func noPlace(to int) error {
-	return firewall.Invalid(firewall.FieldTo, "the list has no place %d", to)
+	return firewall.Invalid(firewall.FieldTo, "the list has no position %d", to)
 }
 
 // withDigest adds a digest to a form unless it is empty.
@@ -323,7 +323,7 @@ func ruleForm(rule firewall.Rule) (url.Values, error) {
 	for field, text := range ruleTexts(&rule) {
 		switch {
 		case strings.TrimSpace(text.value) == "-": // which the hypervisor takes for nothing
-			return nil, firewall.Invalid(field, "a dash alone stands for nothing")
+			return nil, firewall.Invalid(field, "a dash alone means an empty value; omit the field instead")
 		case text.value != "":
 			form.Set(text.key, text.value)
 		}

@@ -37,7 +37,7 @@ func (f *Firewall) Usage(ctx context.Context, scope firewall.Scope, kind firewal
 		return firewall.Usage{}, err
 	}
 	if !slices.Contains(firewall.ObjectKinds(), kind) || kind == firewall.GroupObject && scope.Kind != firewall.ClusterScope {
-		return firewall.Usage{}, firewall.Invalid(firewall.FieldKind, "%.40q is no kind of object at this scope", string(kind))
+		return firewall.Usage{}, firewall.Invalid(firewall.FieldKind, "%.40q is not a kind of object at this scope", string(kind))
 	}
 	if err := firewall.CheckName(firewall.FieldName, name); err != nil {
 		return firewall.Usage{}, err
@@ -81,7 +81,7 @@ type usageSearch struct {
 }
 
 // errUsageBound is the error when a search has sent as many requests as it may.
-var errUsageBound = errors.New("the bound of requests is reached")
+var errUsageBound = errors.New("the limit of requests is reached")
 
 // spend takes one of the remaining requests.
 func (s *usageSearch) spend() error {
@@ -151,7 +151,7 @@ func (s *usageSearch) bearable(ctx context.Context, what string, err error) erro
 	case err == nil, kind == plugin.NotFound: // it is gone meanwhile
 		return nil
 	case errors.Is(err, errUsageBound):
-		s.miss("only as much was looked at as %d requests tell", usageRequests)
+		s.miss("the search stopped at its limit of %d requests", usageRequests)
 		return nil
 	case ctx.Err() != nil, kind == plugin.TokenRejected, kind == plugin.Untrusted:
 		return err
@@ -273,7 +273,7 @@ func (s *usageSearch) shownAll(ctx context.Context) error {
 		return err
 	}
 	if !have.holds("VM.Audit", "/") {
-		s.miss("the token lacks VM.Audit (on /), and guests that it is not shown were not looked at%s",
+		s.miss("the token lacks VM.Audit (on /), so guests that it cannot see were not searched%s",
 			granting(s.f.host.api.RemedyOf(ctx, []string{"VM.Audit"}, "/")))
 	}
 	return nil
@@ -462,11 +462,11 @@ func (s *usageSearch) builtIn() []firewall.Place {
 	cluster := s.of.Kind == firewall.ClusterScope
 	switch {
 	case cluster && s.kind == firewall.IPSetObject && s.name == "management":
-		return other("who may reach the API, the consoles and SSH of the nodes")
+		return other("the addresses that may reach the API, the consoles and SSH of the nodes")
 	case cluster && s.kind == firewall.IPSetObject && s.name == "blacklist":
-		return other("what is dropped before every rule")
+		return other("the sources that are dropped before any rule")
 	case cluster && s.kind == firewall.AliasObject && strings.EqualFold(s.name, "local_network"):
-		return other("the network of the nodes, among which everything needed is let through")
+		return other("the network of the nodes, on which all traffic that the cluster needs is accepted")
 	case !cluster && s.kind == firewall.IPSetObject && filterSet.MatchString(s.name):
 		return other("the addresses that may leave " + filterSet.FindStringSubmatch(s.name)[1])
 	}

@@ -89,7 +89,7 @@ func TestFirewallUsage(t *testing.T) {
 		{clusterScope, firewall.AliasObject, "10", nil},
 		{clusterScope, firewall.GroupObject, "webs", nil},
 		{clusterScope, firewall.IPSetObject, "management",
-			[]string{"cluster other 0  who may reach the API, the consoles and SSH of the nodes"}},
+			[]string{"cluster other 0  the addresses that may reach the API, the consoles and SSH of the nodes"}},
 		{guestScope(vm), firewall.IPSetObject, "ipfilter-net12", []string{v + " other 0  the addresses that may leave net12"}},
 	} {
 		got, incomplete := places(t, fw, one.on, one.kind, one.name)

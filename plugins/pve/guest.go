@@ -53,7 +53,7 @@ func (h *Host) unseen(ctx context.Context, ref hypervisor.GuestRef, err error) e
 	if free, _, failed := h.freeID(ctx, &number); failed != nil || free == "" {
 		return err
 	}
-	return plugin.Errorf(plugin.NotFound, "no guest has the id %s", ref.ID)
+	return plugin.Errorf(plugin.NotFound, "guest %s does not exist", ref.ID)
 }
 
 // currentGuest reads a guest's status/current.
@@ -63,7 +63,7 @@ func currentGuest(data json.RawMessage, ref hypervisor.GuestRef) (hypervisor.Gue
 		return hypervisor.Guest{}, plugin.Errorf(plugin.Protocol, "the guest's status is not an object: %w", err)
 	}
 	if row.status.Null() {
-		return hypervisor.Guest{}, plugin.Errorf(plugin.Protocol, "the guest's status names no state")
+		return hypervisor.Guest{}, plugin.Errorf(plugin.Protocol, "the guest's status has no state")
 	}
 	number, err := vmid(ref.ID)
 	if err != nil {

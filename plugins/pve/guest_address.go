@@ -58,10 +58,10 @@ func (h *Host) Addresses(ctx context.Context, ref hypervisor.GuestRef) ([]hyperv
 	}
 	var rows []interfaceRow
 	if err := json.Unmarshal(orNull(data), &rows); err != nil {
-		return nil, plugin.Errorf(plugin.Protocol, "the guest's interfaces are no list: %w", err)
+		return nil, plugin.Errorf(plugin.Protocol, "the guest's interfaces are not a list: %w", err)
 	}
 	if rows == nil {
-		return nil, plugin.Errorf(plugin.Conflict, "guest %s tells no interfaces: it does not seem to run", ref.ID)
+		return nil, plugin.Errorf(plugin.Conflict, "guest %s reports no interfaces; it is probably not running", ref.ID)
 	}
 	var told []hypervisor.NICAddresses
 	for _, row := range rows[:min(len(rows), maxInterfaces)] {
@@ -85,7 +85,8 @@ func agentResult(data json.RawMessage) (json.RawMessage, error) {
 		} `json:"error"`
 	}
 	if json.Unmarshal(orNull(answer.Result), &refusal) == nil && refusal.Error != nil {
-		return nil, plugin.Errorf(plugin.Unsupported, "the guest's agent cannot tell: %s", plain(string(refusal.Error.Text), 200))
+		return nil, plugin.Errorf(plugin.Unsupported, "the guest agent cannot report the "+
+			"addresses: %s", plain(string(refusal.Error.Text), 200))
 	}
 	return answer.Result, nil
 }

@@ -17,7 +17,7 @@ func containerID(guest hypervisor.GuestRef) (string, error) {
 	}
 	id := string(guest.ID)
 	if len(id) > 9 || id[0] == '0' || strings.Trim(id, "0123456789") != "" {
-		return "", plugin.Errorf(plugin.NotFound, "there is no guest of this id")
+		return "", plugin.Errorf(plugin.NotFound, "the guest does not exist")
 	}
 	return id, nil
 }

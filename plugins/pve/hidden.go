@@ -22,7 +22,7 @@ func (h *Host) hidden(ctx context.Context, needs ...need) error {
 		if have.anywhere(n.privilege) {
 			continue
 		}
-		e := plugin.Errorf(plugin.Denied, "nothing is shown of %s without %s", n.path, n.privilege)
+		e := plugin.Errorf(plugin.Denied, "the token sees nothing at %s; it needs %s", n.path, n.privilege)
 		e.Missing, e.Path = []string{n.privilege}, n.path
 		e.Remedy = h.api.RemedyOf(ctx, e.Missing, e.Path)
 		return e

@@ -71,7 +71,7 @@ func (h *Host) Version(ctx context.Context) (hypervisor.Version, error) {
 		return hypervisor.Version{}, err
 	}
 	if answer.Version == "" {
-		return hypervisor.Version{}, plugin.Errorf(plugin.Protocol, "the answer names no version")
+		return hypervisor.Version{}, plugin.Errorf(plugin.Protocol, "the answer has no version")
 	}
 	version, release := versionOf(string(answer.Version), string(answer.Release))
 	found := hypervisor.Version{Version: version, Release: release}

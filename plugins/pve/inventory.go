@@ -54,7 +54,7 @@ func (h *Host) list(ctx context.Context, query hypervisor.InventoryQuery, page f
 	// Every token sees the nodes, even one without any right; so a list without
 	// nodes is no valid answer.
 	if !b.anyNode {
-		return nil, plugin.Errorf(plugin.Protocol, "the list of the cluster's resources names no node")
+		return nil, plugin.Errorf(plugin.Protocol, "the list of cluster resources has no nodes")
 	}
 	return b, nil
 }

@@ -34,7 +34,7 @@ const overrule = "overrule-shutdown"
 // it and start a task that fails.
 func (h *Host) Act(ctx context.Context, ref hypervisor.GuestRef, action hypervisor.Action) (string, error) {
 	if !slices.Contains(hypervisor.Actions(ref.Kind), action) {
-		return "", plugin.Errorf(plugin.Unsupported, "a %s cannot do %q", ref.Kind, action)
+		return "", plugin.Errorf(plugin.Unsupported, "a %s does not support the action %q", ref.Kind, action)
 	}
 	path, err := guestPath(ref, "status", commands[action])
 	if err != nil {
@@ -93,7 +93,7 @@ var guestNumber = regexp.MustCompile(`^[1-9][0-9]{2,8}$`)
 // guest.
 func vmid(id hypervisor.GuestID) (int64, error) {
 	if !guestNumber.MatchString(string(id)) {
-		return 0, plugin.Errorf(plugin.NotFound, "there is no guest %.40q: ids go from 100 to 999999999", id)
+		return 0, plugin.Errorf(plugin.NotFound, "guest %.40q does not exist: guest IDs are numbers from 100 to 999999999", id)
 	}
 	return strconv.ParseInt(string(id), 10, 64)
 }

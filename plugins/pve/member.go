@@ -24,10 +24,10 @@ func (h *Host) Member(ctx context.Context, node string) (hypervisor.Member, erro
 	m.Version, _ = versionOf(string(about.Version), string(about.Release))
 	var err error
 	if m.Fingerprint, m.NotAfter, err = h.certificate(ctx, node); err != nil {
-		h.log.Debug("the certificate of a node is not readable", "node", node, "error", err)
+		h.log.Debug("cannot read the certificate of a node", "node", node, "error", err)
 	}
 	if m.Subscription, err = h.subscription(ctx, node); err != nil {
-		h.log.Debug("the subscription of a node is not readable", "node", node, "error", err)
+		h.log.Debug("cannot read the subscription of a node", "node", node, "error", err)
 	}
 	if ctx.Err() != nil {
 		return hypervisor.Member{}, ctx.Err()
@@ -57,5 +57,5 @@ func (h *Host) certificate(ctx context.Context, node string) (fingerprint string
 			return fingerprint, time.Unix(row.End.N, 0).UTC(), nil
 		}
 	}
-	return "", time.Time{}, plugin.Errorf(plugin.Protocol, "the answer names no certificate of the node")
+	return "", time.Time{}, plugin.Errorf(plugin.Protocol, "the answer has no certificate of the node")
 }

@@ -76,9 +76,9 @@ func (h *Host) CheckMigration(ctx context.Context, ref hypervisor.GuestRef, quer
 	i := slices.IndexFunc(nodes, func(n nodeRow) bool { return string(n.Node) == query.Node })
 	switch {
 	case i < 0:
-		return check, invalid("node", "there is no node %.80q", query.Node)
+		return check, invalid("node", "node %.80q does not exist", query.Node)
 	case query.Node == ref.Node:
-		block(&check, hypervisor.MigrationSameNode, "The guest is on %s already.", query.Node)
+		block(&check, hypervisor.MigrationSameNode, "The guest is already on %s.", query.Node)
 	case nodes[i].Status == hypervisor.NodeOffline:
 		block(&check, hypervisor.MigrationNodeOffline, "The node %s is offline.", query.Node)
 	}
@@ -113,18 +113,18 @@ func (p preconditions) tell(check *hypervisor.MigrationCheck, query hypervisor.M
 			strings.Join(namesOf(forbidden.Storages), ", "))
 	}
 	for _, b := range forbidden.Blocking {
-		block(check, hypervisor.MigrationNodeForbidden, "A rule of high availability (%s, %s) keeps the guest from %s.", b.Cause, b.SID,
+		block(check, hypervisor.MigrationNodeForbidden, "A high availability rule (%s, %s) keeps the guest off %s.", b.Cause, b.SID,
 			query.Node)
 	}
 	if len(p.Dependent) > 0 {
 		check.Warnings = append(check.Warnings, hypervisor.MigrationFinding{Code: hypervisor.MigrationHA,
-			Message: fmt.Sprintf("A rule of high availability takes others along: %s.", strings.Join(namesOf(p.Dependent), ", "))})
+			Message: fmt.Sprintf("A high availability rule migrates other guests with it: %s.", strings.Join(namesOf(p.Dependent), ", "))})
 	}
 	for _, disk := range p.Disks {
 		storage, _, _ := strings.Cut(string(disk.Volume), ":")
 		switch {
 		case bool(disk.CDROM) && !bool(disk.CloudInit):
-			block(check, hypervisor.MigrationLocalImage, "The image %s in a drive is on the guest's node alone.", disk.Volume)
+			block(check, hypervisor.MigrationLocalImage, "The image %s in a drive exists only on the guest's node.", disk.Volume)
 		case !bool(disk.CloudInit):
 			moved := hypervisor.MigrationDisk{Key: string(disk.Key), Storage: storage, Volume: string(disk.Volume)}
 			if disk.Size.Set {
@@ -134,7 +134,7 @@ func (p preconditions) tell(check *hypervisor.MigrationCheck, query hypervisor.M
 		}
 	}
 	if len(forbidden.Resources) > 0 {
-		block(check, hypervisor.MigrationPassthrough, "The node %s does not map what the guest uses: %s.", query.Node,
+		block(check, hypervisor.MigrationPassthrough, "The node %s has no mapping for devices of the guest: %s.", query.Node,
 			strings.Join(namesOf(forbidden.Resources), ", "))
 	}
 	p.tellResources(check)
@@ -163,8 +163,8 @@ func (p preconditions) tellResources(check *hypervisor.MigrationCheck) {
 		}
 	}
 	if slices.Sort(busy); len(busy) > 0 {
-		block(check, hypervisor.MigrationPassthrough, "The guest runs and uses mapped devices that cannot be moved while it does: %s. Stop it "+
-			"first.", strings.Join(busy, ", "))
+		block(check, hypervisor.MigrationPassthrough, "The guest is running and uses mapped devices that cannot be migrated live: %s. "+
+			"Stop it first.", strings.Join(busy, ", "))
 	}
 }
 
@@ -190,9 +190,9 @@ func (h *Host) Migrate(ctx context.Context, ref hypervisor.GuestRef, spec hyperv
 	case err != nil:
 		return "", err
 	case !nodeName.MatchString(spec.Node):
-		return "", invalid("node", "%.80q is not a node's name", spec.Node)
+		return "", invalid("node", "%.80q is not a valid node name", spec.Node)
 	case spec.Storage != "" && !storageName.MatchString(spec.Storage):
-		return "", invalid("storage", "%.80q is not a storage's name", spec.Storage)
+		return "", invalid("storage", "%.80q is not a valid storage name", spec.Storage)
 	}
 	form := url.Values{"target": {spec.Node}}
 	storage := "target-storage"

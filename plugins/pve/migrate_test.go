@@ -111,7 +111,7 @@ func TestMigrationOfMappedDevices(t *testing.T) {
 		"USB while it runs": {map[string]any{"usb0": "mapping=dongle"}, pvesim.StatusRunning, "usb0 (dongle)"},
 		"PCI while it runs": {map[string]any{"hostpci0": "mapping=gpu"}, pvesim.StatusRunning, "hostpci0 (gpu)"},
 		"a directory that the other node does not map": {map[string]any{"virtiofs0": "dirid=media"}, pvesim.StatusStopped,
-			"pve2 does not map what the guest uses: virtiofs0"},
+			"pve2 has no mapping for devices of the guest: virtiofs0"},
 		"one mapped and one not": {map[string]any{"usb0": "mapping=dongle", "usb1": "host=1-1"}, pvesim.StatusStopped, "of its node: usb1."},
 	} {
 		ref := w.guest(t, pvesim.GuestSpec{Storage: "nas", Status: c.status, Config: c.config})

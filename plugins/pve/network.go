@@ -40,7 +40,8 @@ func (h *Host) NodeNetwork(ctx context.Context, node string) (hypervisor.NodeNet
 		return hypervisor.NodeNetwork{}, err
 	}
 	if len(rows) > maxNodeInterfaces || len(meta.Changes) > maxDiff {
-		return hypervisor.NodeNetwork{}, plugin.Errorf(plugin.Protocol, "the node has %d interfaces and a diff of %d bytes, which is too much",
+		return hypervisor.NodeNetwork{}, plugin.Errorf(plugin.Protocol, "the node has %d interfaces and a diff of %d bytes, which "+
+			"exceeds the limits",
 			len(rows), len(meta.Changes))
 	}
 	n := hypervisor.NodeNetwork{Diff: meta.Changes}
@@ -117,8 +118,8 @@ func restoring(diff string) string {
 	}
 	keep()
 	return "patch -R -l /etc/network/interfaces <<'EOF-OF-DIFF'\n" + head.String() + kept.String() + "EOF-OF-DIFF\nifreload -a\n" +
-		"# without patch: in /etc/network/interfaces take the lines out that begin with + above, put those back that begin with -, " +
-		"then type ifreload -a"
+		"# without patch: in /etc/network/interfaces, remove the lines that begin with + above, restore those that begin with -, " +
+		"then run ifreload -a"
 }
 
 // interfaceOf converts one row.
@@ -309,7 +310,7 @@ var interfaceName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{1,20}([:.][0-9]+)?
 // interfacePath returns the path of an interface.
 func interfacePath(node, name string) (string, error) {
 	if !interfaceName.MatchString(name) {
-		return "", invalid("name", "%.40q is not the name of an interface", name)
+		return "", invalid("name", "%.40q is not a valid interface name", name)
 	}
 	return nodePath(node, "network", name)
 }

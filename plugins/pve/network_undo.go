@@ -15,14 +15,14 @@ keep)
 back)
 	now=$(sum "$f")
 	if [ "$now" = "$(sum kept)" ]; then
-		echo "$f is what it was: there is nothing to put back"
+		echo "$f is unchanged: nothing to restore"
 		exit 0
 	fi
 	if [ "$now" != "$(cat staged)" ]; then
-		echo "$f is neither what it was nor what was staged: somebody has changed it since, and it is left as it is"
+		echo "$f was changed by somebody else in the meantime and is left unchanged"
 		exit 4
 	fi
-	echo "putting $f back"
+	echo "restoring $f"
 	cp -p -- kept "$f.hostler" && sync -f "$f.hostler" && mv -fT -- "$f.hostler" "$f" && ifreload -a
 	;;
 *) exit 2 ;;

@@ -21,13 +21,13 @@ func TestUndoOfNetwork(t *testing.T) {
 		says, now, reloaded   string
 		fails                 bool
 	}{
-		"put back":        {between: applied, says: "putting", now: "old", reloaded: "old"},
-		"nothing applied": {between: "true", says: "is what it was", now: "old"},
-		"changed since": {between: applied + "; echo other >/etc/network/interfaces", says: "somebody has changed it",
+		"put back":        {between: applied, says: "restor", now: "old", reloaded: "old"},
+		"nothing applied": {between: "true", says: "is unchanged", now: "old"},
+		"changed since": {between: applied + "; echo other >/etc/network/interfaces", says: "changed by somebody else",
 			now: "other", fails: true},
-		"reload fails":      {between: applied, code: "1", says: "putting", now: "old", reloaded: "old", fails: true},
-		"file is gone":      {between: "rm /etc/network/interfaces", says: "neither", now: "", fails: true},
-		"another is staged": {between: applied + "; echo next >/etc/network/interfaces.new", says: "putting", now: "old", reloaded: "old"},
+		"reload fails":      {between: applied, code: "1", says: "restor", now: "old", reloaded: "old", fails: true},
+		"file is gone":      {between: "rm /etc/network/interfaces", says: "changed by somebody else", now: "", fails: true},
+		"another is staged": {between: applied + "; echo next >/etc/network/interfaces.new", says: "restor", now: "old", reloaded: "old"},
 	} {
 		code := c.code
 		if code == "" {

@@ -85,7 +85,7 @@ func nicValues(kind hypervisor.GuestKind, change hypervisor.NICChange) ([]proper
 			return nil, err
 		}
 		if value == "" {
-			return nil, invalid(field, "there is no value")
+			return nil, invalid(field, "the field needs a value")
 		}
 		usual := value == "0" && (field == hypervisor.NICFirewall || field == hypervisor.NICLinkDown)
 		if !slices.ContainsFunc(set, func(p property) bool { return p.key == field }) {
@@ -104,16 +104,16 @@ func nicValue(kind hypervisor.GuestKind, n hypervisor.NIC, field string) (string
 	}
 	switch text, isAddress := addresses[field]; {
 	case isAddress && kind != hypervisor.Container:
-		return "", invalid(field, "the addresses of a VM are set inside of it")
+		return "", invalid(field, "the addresses of a VM are configured inside the VM")
 	case isAddress && text != "" && !nicAddress(field, text):
-		return "", invalid(field, "%.80q is no such address", text)
+		return "", invalid(field, "%.80q is not a valid address for this field", text)
 	case isAddress:
 		return text, nil
 	}
 	switch field {
 	case hypervisor.NICBridge:
 		if n.Bridge != "" && !bridgeName.MatchString(n.Bridge) {
-			return "", invalid(field, "%.80q is not a bridge's name", n.Bridge)
+			return "", invalid(field, "%.80q is not a valid bridge name", n.Bridge)
 		}
 		return n.Bridge, nil
 	case hypervisor.NICVLAN:

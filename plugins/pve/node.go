@@ -17,7 +17,7 @@ var nodeName = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])
 // nodePath returns a path on a node.
 func nodePath(node string, rest ...string) (string, error) {
 	if !nodeName.MatchString(node) {
-		e := plugin.Errorf(plugin.Invalid, "%.80q is not a node's name", node)
+		e := plugin.Errorf(plugin.Invalid, "%.80q is not a valid node name", node)
 		e.Field = "node"
 		return "", e
 	}
@@ -52,5 +52,5 @@ func (h *Host) explain(ctx context.Context, node string, err error) error {
 
 // noNode returns the NotFound error for a node.
 func noNode(node string) error {
-	return plugin.Errorf(plugin.NotFound, "there is no node %s", node)
+	return plugin.Errorf(plugin.NotFound, "node %s does not exist", node)
 }

@@ -30,7 +30,7 @@ func (h *Host) NodeHardware(ctx context.Context, query hypervisor.HardwareQuery)
 	case hypervisor.HardwareSystem:
 		out.System, err = h.system(ctx, query.Node)
 	default:
-		err = plugin.Errorf(plugin.Unsupported, "there is no section %.80q", query.Section)
+		err = plugin.Errorf(plugin.Unsupported, "unknown section %.80q", query.Section)
 	}
 	return out, err
 }
@@ -135,7 +135,8 @@ func (h *Host) interfaces(ctx context.Context, node string) ([]hypervisor.NodeIn
 		return nil, err
 	}
 	if network.Unclear {
-		return nil, plugin.Errorf(plugin.Protocol, "changes of the node's network are staged, and its diff does not tell what is in force")
+		return nil, plugin.Errorf(plugin.Protocol, "the node has staged network changes, and their diff does not show the configuration "+
+			"in force")
 	}
 	all := make([]hypervisor.NodeInterface, 0, len(network.Current))
 	for _, i := range network.Current {
@@ -270,7 +271,7 @@ func (h *Host) system(ctx context.Context, node string) (*hypervisor.NodeSystem,
 		return nil, err
 	}
 	if !clock.Time.Set {
-		return nil, plugin.Errorf(plugin.Protocol, "the node's time has no figure")
+		return nil, plugin.Errorf(plugin.Protocol, "the node's time is missing in the answer")
 	}
 	return &hypervisor.NodeSystem{Nameservers: texts(dns.First, dns.Second, dns.Third), SearchDomain: string(dns.Search),
 		Timezone: string(clock.Zone), Clock: time.Unix(clock.Time.N, 0).UTC()}, nil

@@ -13,7 +13,7 @@ import (
 // then shuts the guests down, and pveproxy answers until they are down.
 func (h *Host) PowerNode(ctx context.Context, node string, command hypervisor.PowerCommand) error {
 	if !slices.Contains(hypervisor.PowerCommands(), command) {
-		return plugin.Errorf(plugin.Unsupported, "there is no command %.80q", command)
+		return plugin.Errorf(plugin.Unsupported, "unknown command %.80q", command)
 	}
 	path, err := nodePath(node, "status")
 	if err != nil {
@@ -25,6 +25,6 @@ func (h *Host) PowerNode(ctx context.Context, node string, command hypervisor.Po
 	if _, err := h.api.Post(ctx, path, url.Values{"command": {string(command)}}, nil); err != nil {
 		return h.explainAway(ctx, node, err)
 	}
-	h.log.Debug("node told to "+string(command), "node", node)
+	h.log.Debug("node command sent: "+string(command), "node", node)
 	return nil
 }

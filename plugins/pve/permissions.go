@@ -60,7 +60,7 @@ func (h *Host) ends(ctx context.Context) []hypervisor.CredentialEnd {
 		} `json:"tokens"`
 	}
 	if _, err := h.api.Get(ctx, path, nil, &answer); err != nil {
-		h.log.Debug("the ends of tokens are not readable", "error", err)
+		h.log.Debug("cannot read when tokens expire", "error", err)
 		return nil
 	}
 	ends := make([]hypervisor.CredentialEnd, 0, len(answer.Tokens))

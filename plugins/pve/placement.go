@@ -50,7 +50,7 @@ func invalid(field, format string, args ...any) *plugin.Error {
 func (h *Host) Placement(ctx context.Context, query hypervisor.PlacementQuery) (hypervisor.Placement, error) {
 	p := hypervisor.Placement{OSTypes: slices.Clone(osTypes), Limits: limitsOf(query.Kind)}
 	if _, err := nodePath(query.Node, "storage"); err != nil {
-		return p, plugin.Errorf(plugin.NotFound, "there is no node %.80q", query.Node)
+		return p, plugin.Errorf(plugin.NotFound, "node %.80q does not exist", query.Node)
 	}
 	var err error
 	if query.Storages {
@@ -163,7 +163,7 @@ func (h *Host) freeID(ctx context.Context, wanted *int64) (hypervisor.GuestID, *
 	}
 	number, err := vmid(hypervisor.GuestID(answer))
 	if err != nil {
-		return "", nil, plugin.Errorf(plugin.Protocol, "the next free id is %.40q", string(answer))
+		return "", nil, plugin.Errorf(plugin.Protocol, "the answer has an invalid next free ID: %.40q", string(answer))
 	}
 	return hypervisor.GuestID(answer), &number, nil
 }
@@ -171,7 +171,7 @@ func (h *Host) freeID(ctx context.Context, wanted *int64) (hypervisor.GuestID, *
 // hasImage reports whether an installation image exists on its storage.
 func (h *Host) hasImage(ctx context.Context, node, image string) (bool, error) {
 	if strings.ContainsAny(image, ",=") {
-		return false, invalid("image", "the name of an installation image must not have a comma or an equals sign; rename the file")
+		return false, invalid("image", "the name of an installation image must not contain a comma or an equals sign; rename the file")
 	}
 	found := imageName.FindStringSubmatch(image)
 	if found == nil || !utf8.ValidString(image) {

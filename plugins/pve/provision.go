@@ -81,21 +81,21 @@ func (h *Host) onFiles(ctx context.Context, node, storage string) (bool, error) 
 // another property.
 func vmForm(spec hypervisor.VMSpec) (url.Values, error) {
 	if _, err := vmid(spec.ID); err != nil {
-		return nil, invalid("id", "%.40q is no id of a VM", spec.ID)
+		return nil, invalid("id", "%.40q is not a valid VMID", spec.ID)
 	}
 	switch {
 	case !storageName.MatchString(spec.Storage):
-		return nil, invalid("storage", "%.80q is not a storage's name", spec.Storage)
+		return nil, invalid("storage", "%.80q is not a valid storage name", spec.Storage)
 	case spec.Bridge != "" && !bridgeName.MatchString(spec.Bridge):
-		return nil, invalid("bridge", "%.80q is not a bridge's name", spec.Bridge)
+		return nil, invalid("bridge", "%.80q is not a valid bridge name", spec.Bridge)
 	case spec.Image != "" && (!imageName.MatchString(spec.Image) || !utf8.ValidString(spec.Image)):
 		return nil, invalid("image", "%.80q is not an installation image", spec.Image)
 	case !markForm.MatchString(spec.Mark):
 		return nil, invalid("mark", "the mark is not a UUID")
 	case spec.Cores < 1 || spec.MemoryMB < 16 || spec.DiskGB < 1:
-		return nil, plugin.Errorf(plugin.Invalid, "a VM needs a core, 16 MiB of memory and a disk of 1 GiB")
+		return nil, plugin.Errorf(plugin.Invalid, "a VM needs at least one core, 16 MiB of memory and a disk of 1 GiB")
 	case spec.VLAN != nil && (*spec.VLAN < 1 || *spec.VLAN > 4094):
-		return nil, invalid("tag", "a VLAN's tag is from 1 to 4094")
+		return nil, invalid("tag", "a VLAN tag must be between 1 and 4094")
 	}
 	form := url.Values{
 		"vmid": {string(spec.ID)}, "name": {spec.Name}, "ostype": {spec.OSType},

@@ -78,11 +78,11 @@ func configForm(kind hypervisor.GuestKind, change hypervisor.ConfigChange) (url.
 		switch {
 		case !wanted:
 		case field.key == "":
-			return nil, invalid(field.name, "a %s has none", kind)
+			return nil, invalid(field.name, "a %s does not have this field", kind)
 		case value == "" && (field.name == "description" || field.name == "tags"):
 			removed = append(removed, field.key)
 		case field.name != "description" && control.MatchString(value):
-			return nil, invalid(field.name, "a control character is in it")
+			return nil, invalid(field.name, "the value contains a control character")
 		default:
 			form.Set(field.key, value)
 		}
@@ -90,11 +90,11 @@ func configForm(kind hypervisor.GuestKind, change hypervisor.ConfigChange) (url.
 	for key, value := range change.Options {
 		switch {
 		case optionOf(kind, key) == nil:
-			return nil, invalid(key, "%.80q is no option of a %s", key, kind)
+			return nil, invalid(key, "%.80q is not an option of a %s", key, kind)
 		case value == nil:
 			removed = append(removed, key)
 		case control.MatchString(*value):
-			return nil, invalid(key, "a control character is in it")
+			return nil, invalid(key, "the value contains a control character")
 		default:
 			form.Set(key, *value)
 		}
@@ -125,7 +125,7 @@ func wantedFields(change hypervisor.ConfigChange) (map[string]string, error) {
 	if change.TagsSet {
 		for _, tag := range change.Tags {
 			if !tagForm.MatchString(tag) {
-				return nil, invalid("tags", "%.80q is no tag: letters, digits, _, -, + and . are allowed", tag)
+				return nil, invalid("tags", "%.80q is not a valid tag: letters, digits, _, -, + and . are allowed", tag)
 			}
 		}
 		set["tags"] = strings.Join(change.Tags, ";")

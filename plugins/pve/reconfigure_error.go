@@ -34,12 +34,12 @@ func (h *Host) configError(ctx context.Context, ref hypervisor.GuestRef, sent ur
 		// The configuration of a container is written only after the running
 		// one has taken the whole change.
 		e.Kind, e.Field = plugin.Conflict, fieldOfKey(ref.Kind, e.Field)
-		e.Message = "the running container refused the change, and nothing was changed; stop it to make the change: " + e.Message
+		e.Message = "the running container refused the change, so nothing was changed; stop the container and retry: " + e.Message
 	case e.Kind == plugin.Invalid && notTaken.MatchString(text):
 		// The rest of the request is in force by now, and this value is
 		// pending.
 		e.Kind, e.Field = plugin.Conflict, fieldOfKey(ref.Kind, e.Field)
-		e.Message = "the running guest could not take a part of the change, which waits for a restart; all else of it is in force: " +
+		e.Message = "a part of the change could not be applied to the running guest and waits for a restart; the rest is in force: " +
 			e.Message
 	case e.Kind == plugin.Invalid:
 		e.Field = fieldOfKey(ref.Kind, e.Field)

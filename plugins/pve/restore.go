@@ -44,7 +44,7 @@ func (h *Host) Restore(ctx context.Context, spec hypervisor.RestoreSpec) (string
 // path.
 func restoreForm(spec hypervisor.RestoreSpec) (kind string, form url.Values, err error) {
 	if _, err := vmid(spec.ID); err != nil {
-		return "", nil, invalid("id", "%.40q is no id of a guest", spec.ID)
+		return "", nil, invalid("id", "%.40q is not a valid guest ID", spec.ID)
 	}
 	if err := checkBackup(spec.Backup.ID, spec.Backup.Storage); err != nil {
 		return "", nil, err
@@ -63,7 +63,7 @@ func restoreForm(spec hypervisor.RestoreSpec) (kind string, form url.Values, err
 	}
 	if spec.Storage != "" {
 		if !storageName.MatchString(spec.Storage) {
-			return "", nil, invalid("storage", "%.80q is not a storage's name", spec.Storage)
+			return "", nil, invalid("storage", "%.80q is not a valid storage name", spec.Storage)
 		}
 		form.Set("storage", spec.Storage)
 	}
@@ -89,7 +89,7 @@ func (h *Host) rootStorage(ctx context.Context, spec hypervisor.RestoreSpec) (st
 			return d.Storage, nil
 		}
 	}
-	return "", invalid("storage", "the backup does not tell where the container's disks were: a storage is needed")
+	return "", invalid("storage", "the backup does not record the storage of the container's disks; choose a storage")
 }
 
 // restoreFields maps parameters to fields of the SDK.

@@ -35,7 +35,7 @@ const (
 // value that a terminal broke into several lines is joined again.
 func (d *Driver) ReadRoleOutput(_ context.Context, output plugin.Secret) (hypervisor.RoleOutput, error) {
 	if len(output) > hypervisor.MaxRoleOutput {
-		return hypervisor.RoleOutput{}, badOutput("it is longer than 64 KiB: paste only what the script has printed")
+		return hypervisor.RoleOutput{}, badOutput("the text is longer than 64 KiB: paste only the output of the script")
 	}
 	r := outputReader{secrets: map[endpoint.Capability]endpoint.Credential{}, kept: map[endpoint.Capability]bool{}}
 	for _, line := range hypervisor.TerminalLines(output) {
@@ -126,18 +126,20 @@ func (r *outputReader) finish() error {
 		}
 		c, ok := capabilityOf(value)
 		if !ok {
-			return badOutput("a token in it is not one of the script's: those are named after what they are for, such as service@pve!monitoring")
+			return badOutput("the text contains a token that the script did not create: its tokens are named after their capability, " +
+				"such as service@pve!monitoring")
 		}
 		r.id, r.capability = value, c
 		return nil
 	case r.id == "":
-		return badOutput("there is a secret without the id of its token before it")
+		return badOutput("a secret has no token ID before it: paste the complete output of the script")
 	case !tokenSecret.MatchString(value):
-		return badOutput("the secret of the token for " + string(r.capability) + " is cut off or changed: it must be whole, as it was printed")
+		return badOutput("the secret of the token for " + string(r.capability) + " is incomplete or changed: paste it exactly as the " +
+			"script printed it")
 	}
 	made := endpoint.Credential{Capability: r.capability, Form: endpoint.FormToken, ID: r.id, Secret: plugin.Secret(value)}
 	if before, ok := r.secrets[r.capability]; ok && before != made {
-		return badOutput("there are two tokens for " + string(r.capability) + ": paste only what the script printed when it ran last")
+		return badOutput("the text has two tokens for " + string(r.capability) + ": paste only the output of the last run of the script")
 	}
 	r.secrets[r.capability] = made
 	r.id, r.capability = "", ""
@@ -150,7 +152,7 @@ func (r *outputReader) end() error {
 		return err
 	}
 	if r.id != "" {
-		return badOutput("it is cut off: the secret of the token for " + string(r.capability) + " is missing")
+		return badOutput("the text is incomplete: the secret of the token for " + string(r.capability) + " is missing")
 	}
 	return nil
 }
@@ -168,9 +170,9 @@ func (r *outputReader) answer() (out hypervisor.RoleOutput, err error) {
 	case len(out.Made)+len(out.Kept) > 0:
 		return out, nil
 	case r.script:
-		return out, badOutput("this is the script itself: run it as root on a node, and paste what it prints")
+		return out, badOutput("this is the script itself: run it as root on a node, and paste its output")
 	}
-	return out, badOutput("there is no token in it: paste what the script has printed, to its end")
+	return out, badOutput("the text contains no token: paste the complete output of the script")
 }
 
 // capabilityOf returns the capability of a token of the script.

@@ -76,7 +76,7 @@ func TestRoleScriptTellsWhatDoesNotWork(t *testing.T) {
 				!strings.Contains(problems, "--renew") {
 				t.Errorf("without --renew: %v: %s", err, problems)
 			}
-			if !strings.Contains(out, c.says) || c.says == "" && strings.Contains(out, "left as it is") {
+			if !strings.Contains(out, c.says) || c.says == "" && strings.Contains(out, "left unchanged") {
 				t.Errorf("without --renew:\n%s", out)
 			}
 			if got := a.get(c.file); got != c.state {

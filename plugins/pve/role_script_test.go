@@ -219,7 +219,7 @@ func TestRoleScriptPools(t *testing.T) {
 		a := newAdmin(t)
 		script := roleScript(t, hypervisor.RoleScriptQuery{Path: path})
 		_, problems, err := a.run(t, script)
-		if err == nil || !strings.Contains(problems, "there is no pool") || a.get("users/service@pve") != "" {
+		if err == nil || !strings.Contains(problems, "does not exist") || a.get("users/service@pve") != "" {
 			t.Errorf("%s: a pool that is not there: %v %s", path, err, problems)
 		}
 		if strings.Count(path, "/") > 2 {
@@ -253,7 +253,7 @@ func TestRoleScriptOnOldReleasesLeavesOutWhatIsUnknown(t *testing.T) {
 	a := newAdmin(t)
 	a.put(t, "roles/Administrator", `,"privs":"`+strings.ReplaceAll(allPrivileges, "Pool.Audit,", "")+`","special":1`)
 	_, problems, err := a.run(t, roleScript(t, hypervisor.RoleScriptQuery{Path: "/"}))
-	if err != nil || !strings.Contains(problems, "no privilege Pool.Audit") || strings.Contains(a.get("roles/ServiceAudit"), "Pool.Audit") {
+	if err != nil || !strings.Contains(problems, "privilege Pool.Audit") || strings.Contains(a.get("roles/ServiceAudit"), "Pool.Audit") {
 		t.Errorf("%v %s: %s", err, problems, a.get("roles/ServiceAudit"))
 	}
 }
@@ -267,8 +267,8 @@ func TestRoleScriptRefusesToBegin(t *testing.T) {
 		says    string
 	}{
 		"not root": {func(a *admin) { a.write(t, filepath.Join(a.bin, "id"), "#!/bin/sh\necho 1000\n", 0o755) }, nil,
-			"must be run as root"},
-		"no pveum":       {func(a *admin) { _ = os.Remove(filepath.Join(a.bin, "pveum")) }, nil, "pveum was not found"},
+			"run this script as root"},
+		"no pveum":       {func(a *admin) { _ = os.Remove(filepath.Join(a.bin, "pveum")) }, nil, "pveum not found"},
 		"unknown option": {func(*admin) {}, []string{"--renw"}, "unknown option --renw"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -62,7 +62,7 @@ func (h *Host) samples(ctx context.Context, since time.Time, b *pager) error {
 	case plugin.Untrusted, plugin.TokenRejected:
 		return err
 	}
-	h.log.Debug("no metrics of the past", "error", err)
+	h.log.Debug("past metrics are not readable", "error", err)
 	return nil
 }
 

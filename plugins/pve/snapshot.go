@@ -22,8 +22,8 @@ func checkSnapshotName(name string) error {
 	if snapshotName.MatchString(name) && name != present && !strings.EqualFold(name, "pending") {
 		return nil
 	}
-	e := plugin.Errorf(plugin.Invalid, "a snapshot's name is of 2 to 40 letters, digits, - and _, "+
-		"the first a letter, and neither current nor pending")
+	e := plugin.Errorf(plugin.Invalid, "a snapshot name has 2 to 40 letters, digits, - and _, starts with a letter, and is neither "+
+		"current nor pending")
 	e.Field = "name"
 	return e
 }
@@ -77,7 +77,7 @@ func (h *Host) TakeSnapshot(ctx context.Context, ref hypervisor.GuestRef, spec h
 	}
 	if spec.Memory {
 		if ref.Kind == hypervisor.Container {
-			e := plugin.Errorf(plugin.Invalid, "a container's memory cannot be kept in a snapshot")
+			e := plugin.Errorf(plugin.Invalid, "a snapshot of a container cannot include its memory")
 			e.Field = "memory"
 			return "", e
 		}

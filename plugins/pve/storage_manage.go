@@ -21,7 +21,7 @@ func (h *Host) StorageTypes(context.Context) ([]hypervisor.StorageType, error) {
 // all definitions, because a single one may be read only by a token that may
 // change it.
 func (h *Host) StorageDefinition(ctx context.Context, name string) (hypervisor.StorageDefinition, error) {
-	unknown := plugin.Errorf(plugin.NotFound, "there is no storage %.80q", name)
+	unknown := plugin.Errorf(plugin.NotFound, "storage %.80q does not exist", name)
 	if !storageName.MatchString(name) {
 		return hypervisor.StorageDefinition{}, unknown
 	}
@@ -67,7 +67,7 @@ func isSecretKey(name string) bool {
 // stays on the host.
 func (h *Host) AttachStorage(ctx context.Context, spec hypervisor.StorageSpec) error {
 	if !storageName.MatchString(spec.Name) {
-		return invalid("storage", "%.80q is not a storage's name", spec.Name)
+		return invalid("storage", "%.80q is not a valid storage name", spec.Name)
 	}
 	form := url.Values{"storage": {spec.Name}, "type": {spec.Type}}
 	for _, s := range spec.Config {
@@ -87,7 +87,7 @@ func (h *Host) AttachStorage(ctx context.Context, spec hypervisor.StorageSpec) e
 // EditStorage implements hypervisor.StorageManager.
 func (h *Host) EditStorage(ctx context.Context, change hypervisor.StorageChange) error {
 	if !storageName.MatchString(change.Name) {
-		return plugin.Errorf(plugin.NotFound, "there is no storage %.80q", change.Name)
+		return plugin.Errorf(plugin.NotFound, "storage %.80q does not exist", change.Name)
 	}
 	path, err := pveapi.Path("storage", change.Name)
 	if err != nil {
@@ -113,7 +113,7 @@ func (h *Host) EditStorage(ctx context.Context, change hypervisor.StorageChange)
 // DetachStorage implements hypervisor.StorageManager.
 func (h *Host) DetachStorage(ctx context.Context, name string) error {
 	if !storageName.MatchString(name) {
-		return plugin.Errorf(plugin.NotFound, "there is no storage %.80q", name)
+		return plugin.Errorf(plugin.NotFound, "storage %.80q does not exist", name)
 	}
 	path, err := pveapi.Path("storage", name)
 	if err != nil {

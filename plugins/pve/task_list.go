@@ -132,7 +132,7 @@ func (h *Host) allTasks(ctx context.Context, query hypervisor.TaskQuery, limit i
 		if n.Status != hypervisor.NodeOffline {
 			names = append(names, string(n.Node))
 		} else if query.Guest != nil && query.Guest.Node == string(n.Node) {
-			return hypervisor.TaskList{}, plugin.Errorf(plugin.Unreachable, "node %s is offline, its tasks cannot be read", n.Node)
+			return hypervisor.TaskList{}, plugin.Errorf(plugin.Unreachable, "node %s is offline, so its tasks cannot be read", n.Node)
 		}
 	}
 	told := h.tasksOfNodes(ctx, names, query, limit)

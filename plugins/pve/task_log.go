@@ -128,7 +128,7 @@ func (u upid) path(rest ...string) (string, error) {
 // task, into NotFound.
 func (u upid) unknown(err error) error {
 	if e, ok := asError(err); ok && e.Kind == plugin.Invalid && e.Field == "upid" {
-		return plugin.Errorf(plugin.NotFound, "there is no task %s", u.text)
+		return plugin.Errorf(plugin.NotFound, "task %s does not exist", u.text)
 	}
 	return err
 }

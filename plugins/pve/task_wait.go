@@ -197,7 +197,7 @@ func (w *waiter) patience(ctx context.Context, err error) error {
 			return fmt.Errorf("%w: %w", errUnheard, err)
 		}
 		if e, ok := asError(err); ok {
-			return plugin.Errorf(plugin.Unreachable, "nothing was heard of task %s for %s: %s",
+			return plugin.Errorf(plugin.Unreachable, "the hypervisor did not answer about task %s for %s: %s",
 				w.task.text, w.host.pace.Silence, e.Message)
 		}
 	}
@@ -224,7 +224,7 @@ func (h *Host) taskStatus(ctx context.Context, u upid) (running bool, exit strin
 	case "stopped":
 		return false, string(answer.Exit), nil
 	}
-	return false, "", plugin.Errorf(plugin.Protocol, "a task's status is neither running nor stopped but %q", answer.Status)
+	return false, "", plugin.Errorf(plugin.Protocol, "the status of a task is %q; expected running or stopped", answer.Status)
 }
 
 // asError returns the plugin.Error in err.

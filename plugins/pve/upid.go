@@ -32,11 +32,11 @@ var upidForm = regexp.MustCompile(`^UPID:([A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9
 func parseUPID(text string) (upid, error) {
 	m := upidForm.FindStringSubmatch(text)
 	if m == nil || len(text) > 512 {
-		return upid{}, plugin.Errorf(plugin.NotFound, "%.80q is not the name of a task", text)
+		return upid{}, plugin.Errorf(plugin.NotFound, "%.80q is not a task ID", text)
 	}
 	started, err := strconv.ParseInt(m[4], 16, 64)
 	if err != nil {
-		return upid{}, plugin.Errorf(plugin.NotFound, "%.80q is not the name of a task", text)
+		return upid{}, plugin.Errorf(plugin.NotFound, "%.80q is not a task ID", text)
 	}
 	u := upid{text: text, node: m[1], started: time.Unix(started, 0).UTC(), kind: m[5], id: m[6]}
 	u.user, u.tokenID = splitToken(m[7])

@@ -37,27 +37,27 @@ func uploadName(spec hypervisor.UploadSpec) (name, content string, err error) {
 	name = spec.Name
 	if name == "" || len(name) > 255 || !utf8.ValidString(name) || strings.ContainsAny(name, `/\`) ||
 		strings.ContainsFunc(name, unicode.IsControl) {
-		return "", "", invalid("name", "%.80q is no name for a file: one of 1 to 255 bytes is needed, without any path", name)
+		return "", "", invalid("name", "%.80q is not a valid file name: it must have 1 to 255 bytes and no path", name)
 	}
 	name = otherThanName.ReplaceAllString(name, "_")
 	for _, n := range uploadNames {
 		switch fits := n.name.MatchString(name); {
 		case spec.Content == n.content && !fits:
-			return "", "", invalid("name", "a file of the content %s has a name that ends in %s", n.content, n.endings)
+			return "", "", invalid("name", "the name of a file with the content %s must end in %s", n.content, n.endings)
 		case fits && (spec.Content == "" || spec.Content == n.content):
 			return name, n.content, nil
 		}
 	}
 	if spec.Content != "" {
-		return "", "", invalid("content", "files of the content %.80q are not taken; it is iso, vztmpl or import", spec.Content)
+		return "", "", invalid("content", "cannot upload files with the content %.80q; use iso, vztmpl or import", spec.Content)
 	}
-	return "", "", invalid("name", "the name ends in nothing by which a file is taken, such as .iso, .tar.gz or .qcow2")
+	return "", "", invalid("name", "the file name must have a supported ending, such as .iso, .tar.gz or .qcow2")
 }
 
 // uploadTarget checks what needs no question.
 func uploadTarget(spec hypervisor.UploadSpec) (path, name, content string, err error) {
 	if !storageName.MatchString(spec.Storage) {
-		return "", "", "", invalid("storage", "%.80q is not a storage's name", spec.Storage)
+		return "", "", "", invalid("storage", "%.80q is not a valid storage name", spec.Storage)
 	}
 	if name, content, err = uploadName(spec); err != nil {
 		return "", "", "", err
@@ -108,7 +108,7 @@ func (h *Host) mayUpload(ctx context.Context, storage string) error {
 	if _, held := have[uploadPrivilege]; held {
 		return nil
 	}
-	e := plugin.Errorf(plugin.Denied, "files may be sent to the storage %s with %s only", storage, uploadPrivilege)
+	e := plugin.Errorf(plugin.Denied, "uploading to storage %s requires %s", storage, uploadPrivilege)
 	e.Missing, e.Path = []string{uploadPrivilege}, path
 	e.Remedy = h.api.RemedyOf(ctx, e.Missing, e.Path)
 	return e
@@ -134,15 +134,15 @@ func (h *Host) uploadRoom(ctx context.Context, spec hypervisor.UploadSpec, conte
 	row := rows[i]
 	switch takes := strings.Split(string(row.Content), ","); {
 	case !bool(row.Enabled):
-		return nil, plugin.Errorf(plugin.Refused, "the storage %s is disabled", spec.Storage)
+		return nil, plugin.Errorf(plugin.Refused, "storage %s is disabled", spec.Storage)
 	case !bool(row.Active):
-		return nil, plugin.Errorf(plugin.Refused, "the storage %s is not online", spec.Storage)
+		return nil, plugin.Errorf(plugin.Refused, "storage %s is not online", spec.Storage)
 	case !slices.Contains(takes, content):
-		return nil, invalid("content", "the storage %s is not set up for the content %s", spec.Storage, content)
+		return nil, invalid("content", "storage %s is not configured for the content %s", spec.Storage, content)
 	case !row.Avail.Set:
 		return nil, nil
 	case row.Avail.N < spec.Size:
-		return nil, plugin.Errorf(plugin.Refused, "the storage %s has room for %d bytes, and the file has %d",
+		return nil, plugin.Errorf(plugin.Refused, "storage %s has %d bytes free, but the file has %d bytes",
 			spec.Storage, row.Avail.N, spec.Size)
 	}
 	return &row.Avail.N, nil
@@ -164,7 +164,7 @@ func (h *Host) Upload(ctx context.Context, spec hypervisor.UploadSpec, file io.R
 	if err != nil {
 		return "", h.explain(ctx, spec.Node, uploadError(err))
 	}
-	h.log.Debug("upload taken", "node", spec.Node, "storage", spec.Storage, "file", name, "task", string(answer))
+	h.log.Debug("upload accepted", "node", spec.Node, "storage", spec.Storage, "file", name, "task", string(answer))
 	return taskIn(string(answer)), nil
 }
 
@@ -180,8 +180,8 @@ func uploadError(err error) error {
 		e.Field = "name"
 	case strings.Contains(text, "write to temporary file failed"), strings.Contains(text, "unable to create temporary upload file"):
 		e.Kind = plugin.Refused
-		e.Message = "the node that was called has no room for the file below /var/tmp, where it keeps all of it before it copies it to the " +
-			"storage: " + e.Message
+		e.Message = "the called node has too little space in /var/tmp, where it stores the whole file before copying it to " +
+			"the storage: " + e.Message
 	case strings.Contains(text, "does not support '") && strings.Contains(text, "' content"):
 		wrongParameter(e, "content")
 	case strings.Contains(text, "can't upload to storage type"):

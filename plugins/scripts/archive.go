@@ -53,7 +53,7 @@ func unpack(ctx context.Context, r io.Reader, commit string, w *tree.Writer) err
 	if err != nil {
 		return archiveError(compressed, err)
 	}
-	plain := &limitReader{ctx: ctx, from: unzipped, left: maxUncompressed, what: "what the archive holds", ratio: compressed}
+	plain := &limitReader{ctx: ctx, from: unzipped, left: maxUncompressed, what: "the content of the archive", ratio: compressed}
 	archive := tar.NewReader(plain)
 	u := unpacker{commit: commit, seen: map[string]bool{}}
 	for {
@@ -95,7 +95,7 @@ func archiveError(r *limitReader, err error) error {
 	case errors.As(err, &known), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
 	}
-	return plugin.Errorf(plugin.Protocol, "the archive was cut or is none").Because(err)
+	return plugin.Errorf(plugin.Protocol, "the archive is truncated or is not an archive").Because(err)
 }
 
 // unpacker judges the members of one archive.
@@ -116,7 +116,7 @@ func (u *unpacker) member(h *tar.Header) (p string, keep bool, err error) {
 	case tar.TypeXGlobalHeader:
 		// git writes the commit here.
 		if comment := h.PAXRecords["comment"]; comment != "" && comment != u.commit {
-			return "", false, unfit("the archive is of another commit than was asked for")
+			return "", false, unfit("the archive is for another commit than requested")
 		}
 		return "", false, nil
 	case tar.TypeReg, tar.TypeDir:
@@ -126,7 +126,7 @@ func (u *unpacker) member(h *tar.Header) (p string, keep bool, err error) {
 	name := strings.TrimSuffix(h.Name, "/")
 	if name == "" || path.Clean(name) != name || path.IsAbs(name) || name == ".." || strings.HasPrefix(name, "../") ||
 		strings.ContainsAny(name, "\x00\\\n") {
-		return "", false, unfit("the archive has a path that leads out of it, or is none: %.200q", h.Name)
+		return "", false, unfit("the archive has a path that is invalid or leads out of the archive: %.200q", h.Name)
 	}
 	top, rest, nested := strings.Cut(name, "/")
 	if u.top == "" {
@@ -139,7 +139,7 @@ func (u *unpacker) member(h *tar.Header) (p string, keep bool, err error) {
 		return "", false, nil
 	}
 	if u.seen[rest] {
-		return "", false, unfit("a path comes twice in the archive: %.200q", rest)
+		return "", false, unfit("the archive contains a path twice: %.200q", rest)
 	}
 	u.seen[rest] = true
 	u.files++
@@ -172,9 +172,9 @@ func (r *limitReader) Read(p []byte) (int, error) {
 	r.read += int64(n)
 	switch {
 	case r.left < 0:
-		r.err = unfit("%s is larger than may be", r.what)
+		r.err = unfit("%s exceeds the size limit", r.what)
 	case r.ratio != nil && r.read > 1<<20 && r.read > maxRatio*r.ratio.read:
-		r.err = unfit("%s grows more than %d times when it is unpacked", r.what, maxRatio)
+		r.err = unfit("%s grows by more than a factor of %d when it is unpacked", r.what, maxRatio)
 	default:
 		return n, err
 	}

@@ -12,7 +12,7 @@ import (
 // Bundle implements catalog.Catalog. The files to install and to update are the same: a script is its own updater.
 func (c *Catalog) Bundle(ctx context.Context, request catalog.BundleRequest, each func(catalog.BundlePart) error) error {
 	if request.Purpose != catalog.Install && request.Purpose != catalog.Update {
-		return plugin.Errorf(plugin.Invalid, "%.40q is no purpose of a bundle", string(request.Purpose))
+		return plugin.Errorf(plugin.Invalid, "%.40q is not a purpose of a bundle", string(request.Purpose))
 	}
 	var built *catalog.BundleBuilder
 	err := c.sound(ctx, request.Pin, func(s state) error {
@@ -39,11 +39,11 @@ func (s state) installable(slug string) (script, error) {
 	f, ok := s.find(slug)
 	switch {
 	case !ok:
-		return script{}, plugin.Errorf(plugin.NotFound, "there is no such entry at this pin")
+		return script{}, plugin.Errorf(plugin.NotFound, "the entry does not exist at this pin")
 	case f.kind != catalog.ContainerEntry:
-		return script{}, plugin.Errorf(plugin.NotFound, "the entry makes no container, so there is nothing to install")
+		return script{}, plugin.Errorf(plugin.NotFound, "the entry does not create a container, so it cannot be installed")
 	case f.install == "":
-		return script{}, plugin.Errorf(plugin.NotFound, "the entry has no script any more that installs it")
+		return script{}, plugin.Errorf(plugin.NotFound, "the entry no longer has an install script")
 	}
 	return f, nil
 }
@@ -86,7 +86,7 @@ func (s state) bundle(request catalog.BundleRequest, f script) (*catalog.BundleB
 		}
 	}
 	if engine == 0 {
-		return nil, plugin.Errorf(plugin.Protocol, "the repository has no engine at this commit")
+		return nil, plugin.Errorf(plugin.Protocol, "the repository does not contain the engine at this commit")
 	}
 	if err := s.addOverlay(b); err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func (s state) rewrite(b *catalog.BundleBuilder) error {
 	var unpinned []catalog.Fetch
 	b.Rewrite(func(p string, content []byte) ([]byte, int) {
 		if left := s.rules.left(content); left != nil && failed == nil {
-			failed = plugin.Errorf(plugin.Refused, "%s loads scripts in line %d that no pin reaches: %s", p, left.line, left.text)
+			failed = plugin.Errorf(plugin.Refused, "%s loads scripts in line %d that a pin does not cover: %s", p, left.line, left.text)
 		}
 		out, n := s.rules.replace(content, place)
 		if strings.HasPrefix(p, "ct/") && strings.HasSuffix(p, ".sh") || strings.HasPrefix(p, "install/") {

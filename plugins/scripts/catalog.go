@@ -89,7 +89,7 @@ func (c *Catalog) at(ctx context.Context, pin catalog.Pin) (state, error) {
 		return state{}, err
 	}
 	if !pin.Valid() || !slices.EqualFunc(pin, c.repositories(), func(p catalog.PinPart, r string) bool { return p.Repository == r }) {
-		return state{}, plugin.Errorf(plugin.NotFound, "the pin is none of this source's repositories")
+		return state{}, plugin.Errorf(plugin.NotFound, "the pin does not belong to the repositories of this source")
 	}
 	s := state{pin: pin}
 	for _, part := range pin {
@@ -146,7 +146,7 @@ func (c *Catalog) sound(ctx context.Context, pin catalog.Pin, run func(state) er
 		if err == nil || plugin.KindOf(err) != plugin.Internal || ctx.Err() != nil || try > 0 {
 			return err
 		}
-		c.logger.Warn("the cache is damaged and is fetched again", "pin", pin.String(), "because", err.Error())
+		c.logger.Warn("the cache is damaged; downloading again", "pin", pin.String(), "because", err.Error())
 		for _, part := range pin {
 			c.cache.Drop(part.Commit)
 		}
@@ -159,7 +159,7 @@ func (c *Catalog) Entry(ctx context.Context, slug string, pin catalog.Pin) (cata
 	err := c.sound(ctx, pin, func(s state) error {
 		found, ok := s.find(slug)
 		if !ok {
-			return plugin.Errorf(plugin.NotFound, "there is no such entry at this pin")
+			return plugin.Errorf(plugin.NotFound, "the entry does not exist at this pin")
 		}
 		apps, err := c.apps(ctx, s, "", false)
 		if err != nil {

@@ -100,7 +100,7 @@ func (c *Catalog) writeNote(name string, value any) {
 		}
 	}
 	if err != nil {
-		c.logger.Warn("the cache cannot be written", "because", err.Error())
+		c.logger.Warn("cannot write the cache", "because", err.Error())
 		return
 	}
 	pruneNotes(filepath.Dir(name))

@@ -56,7 +56,7 @@ func (s state) entry(f script, apps map[string]catalog.Pin) (catalog.Entry, erro
 	decorate(&e, h, decoration.Load().Of(f.path))
 	e.Digest = catalog.EntryDigest(e)
 	if err := catalog.CheckEntry(e); err != nil {
-		return catalog.Entry{}, plugin.Errorf(plugin.Protocol, "what the script %s says makes no sense: %w", f.path, err)
+		return catalog.Entry{}, plugin.Errorf(plugin.Protocol, "the script %s declares invalid values: %w", f.path, err)
 	}
 	return e, nil
 }
@@ -88,7 +88,7 @@ func (s state) container(e *catalog.Entry, f script, h header, content []byte) e
 	e.Overrides = overrides()
 	for p, script := range map[string][]byte{f.path: content, f.install: install} {
 		if left := s.rules.left(script); left != nil {
-			e.Disabled = fmt.Sprintf("%s loads scripts in line %d that no pin reaches.", p, left.line)
+			e.Disabled = fmt.Sprintf("%s loads scripts in line %d that a pin does not cover.", p, left.line)
 		}
 	}
 	return nil
@@ -97,32 +97,32 @@ func (s state) container(e *catalog.Entry, f script, h header, content []byte) e
 // successor says why an entry cannot be installed any more, and what has taken its place.
 func (s state) successor(f script, h header) (reason, successor string) {
 	if _, ok := s.main.Find("tools/addon/" + f.slug + ".sh"); ok {
-		return "It makes no container of its own any more, but is added to one that is there.", f.slug + "-addon"
+		return "It is now an add-on for an existing container and no longer creates its own.", f.slug + "-addon"
 	}
 	name := strings.ReplaceAll(strings.ToLower(h.App), " ", "")
 	if catalog.ValidSlug(name) && name != f.slug {
 		if next := s.ct(name); next.install != "" {
-			return "It has got another name.", name
+			return "It was renamed.", name
 		}
 	}
-	return "There is no script any more that installs it.", ""
+	return "Its install script was removed.", ""
 }
 
 // privileges are what the container gets beyond the usual, or may see of the node.
 func privileges(h header) []catalog.Privilege {
 	list := []catalog.Privilege{{
-		Key: "console_autologin", Text: "Whoever may open the container's console is root in it: it is made without a password.",
+		Key: "console_autologin", Text: "Anyone who can open the container's console is root in it: the console has no password.",
 	}}
 	if h.Values["var_unprivileged"] == "0" {
-		list = append(list, catalog.Privilege{Key: "privileged", Text: "Privileged container: its root is the node's, it may use all devices, " +
-			"no right is taken from it, and USB devices are passed to it."})
+		list = append(list, catalog.Privilege{Key: "privileged", Text: "Privileged container: its root user is root on the node, with " +
+			"all rights and access to all devices, and USB devices are passed through."})
 	}
 	for _, p := range []struct{ value, on, key, text string }{
-		{"var_gpu", "yes", "gpu", "The node's graphics devices are passed to it, where there are any."},
-		{"var_tun", "yes", "tun", "It may make network tunnels."},
-		{"var_fuse", "yes", "fuse", "It may mount file systems of its own programs."},
-		{"var_keyctl", "1", "keyctl", "It may use the kernel's key ring."},
-		{"var_mknod", "1", "mknod", "It may make device files."},
+		{"var_gpu", "yes", "gpu", "The node's graphics devices, if it has any, are passed through to the container."},
+		{"var_tun", "yes", "tun", "It may create network tunnels."},
+		{"var_fuse", "yes", "fuse", "It may mount FUSE file systems."},
+		{"var_keyctl", "1", "keyctl", "It may use the kernel's keyring."},
+		{"var_mknod", "1", "mknod", "It may create device files."},
 	} {
 		if h.Values[p.value] == p.on {
 			list = append(list, catalog.Privilege{Key: p.key, Text: p.text})

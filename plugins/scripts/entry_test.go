@@ -81,7 +81,7 @@ func TestEntryThatLoadsFromElsewhere(t *testing.T) {
 			if e := sync(t, c).entries["first"]; e.Disabled == "" {
 				t.Errorf("it is offered: %+v", e)
 			}
-			if _, _, err := bundle(t, c, "first", pinOf(commit)); err == nil || !strings.Contains(err.Error(), "no pin reaches") {
+			if _, _, err := bundle(t, c, "first", pinOf(commit)); err == nil || !strings.Contains(err.Error(), "a pin does not cover") {
 				t.Errorf("its bundle: %v", err)
 			}
 			if _, _, err := bundle(t, c, "second", pinOf(commit)); err != nil {

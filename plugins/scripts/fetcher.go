@@ -50,7 +50,7 @@ func newClient(config catalog.Config, pace pace, proxy *url.URL, roots *x509.Cer
 	dialer := &net.Dialer{Timeout: 15 * time.Second, Control: func(_, address string, _ syscall.RawConn) error {
 		dialled, err := netip.ParseAddrPort(address)
 		if err != nil {
-			return plugin.Errorf(plugin.Forbidden, "the address that is dialled cannot be read").Because(err)
+			return plugin.Errorf(plugin.Forbidden, "the address to connect to is invalid").Because(err)
 		}
 		if err := endpoint.CheckAddress(dialled.Addr(), config.AllowLoopback); err != nil {
 			return err
@@ -72,7 +72,7 @@ func newClient(config catalog.Config, pace pace, proxy *url.URL, roots *x509.Cer
 	}
 	return &http.Client{Transport: transport, CheckRedirect: func(r *http.Request, via []*http.Request) error {
 		if len(via) > 5 {
-			return plugin.Errorf(plugin.Protocol, "the address is redirected without end")
+			return plugin.Errorf(plugin.Protocol, "the address has too many redirects")
 		}
 		if via[0].URL.Scheme == "https" && r.URL.Scheme != "https" {
 			return plugin.Errorf(plugin.Protocol, "the address is redirected from https to %s", r.URL.Scheme)
@@ -102,7 +102,7 @@ func (f *fetcher) get(ctx context.Context, address, accept, etag string, read fu
 			return false, err
 		}
 		left -= wait
-		f.logger.Debug("trying again", "after", wait.String(), "because", err.Error())
+		f.logger.Debug("retrying", "after", wait.String(), "because", err.Error())
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
@@ -116,7 +116,7 @@ func (f *fetcher) try(ctx context.Context, address, accept, etag string, read fu
 	unchanged bool, wait time.Duration, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return false, -1, plugin.Errorf(plugin.Invalid, "the address cannot be asked").Because(err)
+		return false, -1, plugin.Errorf(plugin.Invalid, "the address is invalid").Because(err)
 	}
 	request.Header.Set("User-Agent", "hostler-plugin-scripts/"+version)
 	request.Header.Set("Accept", accept)
@@ -143,15 +143,15 @@ func (f *fetcher) try(ctx context.Context, address, accept, etag string, read fu
 	case code == http.StatusNotModified && etag != "":
 		return true, -1, nil
 	case code == http.StatusNotFound || code == http.StatusGone || code == http.StatusUnprocessableEntity:
-		return false, -1, plugin.Errorf(plugin.NotFound, "the origin has no such commit, branch or repository any more, or never had")
+		return false, -1, plugin.Errorf(plugin.NotFound, "the commit, branch or repository does not exist at the origin")
 	case code == http.StatusTooManyRequests || code == http.StatusForbidden && limited(answer.Header):
 		wait := retryAfter(answer.Header, time.Now())
-		return false, wait, plugin.Errorf(plugin.Busy, "the origin takes no more requests now; come again in %s",
+		return false, wait, plugin.Errorf(plugin.Busy, "the origin limits requests; retry in %s",
 			max(wait, time.Second).Round(time.Second))
 	case code >= 500:
-		return false, retryAfter(answer.Header, time.Now()), plugin.Errorf(plugin.Unreachable, "the origin answers with the status %d", code)
+		return false, retryAfter(answer.Header, time.Now()), plugin.Errorf(plugin.Unreachable, "the origin answered with status %d", code)
 	default:
-		return false, -1, plugin.Errorf(plugin.Refused, "the origin answers with the status %d", code)
+		return false, -1, plugin.Errorf(plugin.Refused, "the origin answered with status %d", code)
 	}
 }
 
@@ -213,9 +213,9 @@ func networkError(ctx context.Context, err error) error {
 	case plugin.Timeout:
 		message = "the origin did not answer in time"
 	case plugin.Protocol:
-		message = "something else answers in place of the origin: it does not speak HTTPS"
+		message = "the server at the origin's address does not speak HTTPS"
 	default:
-		told, message = plugin.Unreachable, "the origin cannot be reached, or the connection broke"
+		told, message = plugin.Unreachable, "the origin cannot be reached, or the connection was lost"
 	}
 	return (&plugin.Error{Kind: told, Message: message}).Because(err)
 }
@@ -230,7 +230,7 @@ func (f *fetcher) resolve(ctx context.Context, repository, ref, etag string) (co
 		}
 		commit, newTag = strings.TrimSpace(string(text)), h.Get("ETag")
 		if !commitForm.MatchString(commit) {
-			return plugin.Errorf(plugin.Protocol, "the origin does not answer with a commit")
+			return plugin.Errorf(plugin.Protocol, "the origin did not answer with a commit")
 		}
 		return nil
 	})

@@ -43,7 +43,7 @@ func (c *Catalog) Launch(ctx context.Context, request catalog.LaunchRequest) (ca
 		case catalog.Update:
 			return forUpdate(&launch, request, content)
 		}
-		return plugin.Errorf(plugin.Invalid, "%.40q is no purpose of a launch", string(request.Purpose))
+		return plugin.Errorf(plugin.Invalid, "%.40q is not a purpose of a launch", string(request.Purpose))
 	})
 	if err != nil {
 		return catalog.Launch{}, err
@@ -60,7 +60,7 @@ var placeForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
 // common is what install and update have in common.
 func common(f script, content []byte, request catalog.LaunchRequest, engine bool) (catalog.Launch, error) {
 	if !placeForm.MatchString(request.Place) {
-		return catalog.Launch{}, invalid("place", "it is the place of a bundle")
+		return catalog.Launch{}, invalid("place", "it must be the place of a bundle, 64 hexadecimal digits")
 	}
 	launch := catalog.Launch{
 		Interpreter: "bash", Program: f.path, PathFolders: []string{overlayPrograms}, Sentinel: sentinel, Limit: limit, Exits: exits,
@@ -98,14 +98,14 @@ func forInstall(l *catalog.Launch, r catalog.LaunchRequest, h header, install []
 		"tags":   len(r.Tags) <= 20 && !slices.ContainsFunc(r.Tags, func(tag string) bool { return !tagForm.MatchString(tag) }),
 	} {
 		if !fits {
-			return invalid(field, "the scripts cannot take this value")
+			return invalid(field, "the scripts cannot handle this value")
 		}
 	}
 	if r.Architecture != "" && r.Architecture != "amd64" {
-		return invalid("architecture", "the scripts are run on amd64 only: on others they ask")
+		return invalid("architecture", "the scripts run only on amd64: on other architectures they ask questions")
 	}
 	if r.Release != "" && !releaseForm.MatchString(r.Release) {
-		return invalid("release", "the scripts know the releases 8.0 to 8.9 and 9.0 to 9.2 of the hypervisor, and not this one")
+		return invalid("release", "the scripts support only the releases 8.0 to 8.9 and 9.0 to 9.2 of the hypervisor")
 	}
 	set, err := set(r.Overrides)
 	if err != nil {
@@ -138,7 +138,7 @@ func forInstall(l *catalog.Launch, r catalog.LaunchRequest, h header, install []
 func forUpdate(l *catalog.Launch, r catalog.LaunchRequest, content []byte) error {
 	if len(r.Overrides) > 0 {
 		for key := range r.Overrides {
-			return invalid(key, "nothing can be set for an update")
+			return invalid(key, "an update has no settings")
 		}
 	}
 	count, consent := prompts(content)
@@ -155,13 +155,13 @@ func input(r catalog.LaunchRequest, count int, consent bool) (string, error) {
 	var lines []string
 	if consent {
 		if !r.Yes {
-			return "", invalid("yes", "the script runs a foreign installer, and asks whether to go on")
+			return "", invalid("yes", "the script runs a third-party installer and asks for confirmation; set yes to confirm")
 		}
 		lines = append(lines, "y")
 	}
 	for _, answer := range r.Answers {
 		if answer != line(answer) {
-			return "", invalid("answers", "an answer is one line of text")
+			return "", invalid("answers", "an answer must be one line of text")
 		}
 	}
 	answers := r.Answers
@@ -169,7 +169,7 @@ func input(r catalog.LaunchRequest, count int, consent bool) (string, error) {
 		answers = answers[1:]
 	}
 	if len(lines)+len(answers) > count {
-		return "", invalid("answers", "the script asks %d questions", count)
+		return "", invalid("answers", "the script asks only %d questions", count)
 	}
 	lines = append(lines, answers...)
 	for len(lines) < count {

@@ -30,12 +30,12 @@ type mirror struct{ folder string }
 func (m mirror) open(name string) (*os.File, error) {
 	root, err := os.OpenRoot(m.folder)
 	if err != nil {
-		return nil, plugin.Errorf(plugin.Refused, "the folder of the mirror cannot be read").Because(err)
+		return nil, plugin.Errorf(plugin.Refused, "the mirror's folder cannot be read").Because(err)
 	}
 	defer func() { _ = root.Close() }()
 	file, err := root.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, plugin.Errorf(plugin.NotFound, "the mirror has no such commit, branch or repository").Because(err)
+		return nil, plugin.Errorf(plugin.NotFound, "the commit, branch or repository does not exist in the mirror").Because(err)
 	}
 	if err != nil {
 		return nil, plugin.Errorf(plugin.Refused, "a file of the mirror cannot be read").Because(err)
@@ -54,7 +54,7 @@ func (m mirror) resolve(_ context.Context, repository, ref, _ string) (string, s
 	text, err := io.ReadAll(io.LimitReader(file, 200))
 	commit := strings.TrimSpace(string(text))
 	if err != nil || !commitForm.MatchString(commit) {
-		return "", "", false, plugin.Errorf(plugin.Protocol, "the mirror's file of the branch is no commit").Because(err)
+		return "", "", false, plugin.Errorf(plugin.Protocol, "the mirror's file for the branch does not contain a commit").Because(err)
 	}
 	return commit, "", false, nil
 }

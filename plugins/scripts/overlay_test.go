@@ -165,7 +165,7 @@ func TestOverlayFetches(t *testing.T) {
 			"echo url | curl -K -", "curl -K" + list, "wget -i " + list,
 		} {
 			status, out := n.sh(shell, line, "")
-			if got := n.asked(); status == 0 || n.called() != "" || !strings.Contains(got, "wanted") {
+			if got := n.asked(); status == 0 || n.called() != "" || !strings.Contains(got, "tried to") {
 				t.Errorf("%s: %d, %q, %s", line, status, got, out)
 			}
 		}

@@ -59,14 +59,14 @@ var (
 // whole makes an option with a whole number between two limits.
 func whole(key, description string, least, most int64) override {
 	return override{variable: "var_" + key, option: catalog.Option{
-		Key: key, Type: catalog.Whole, Min: least, Max: most, Default: "as the script says", Description: description,
+		Key: key, Type: catalog.Whole, Min: least, Max: most, Default: "the script's value", Description: description,
 	}}
 }
 
 // choice makes a switch, with the words that the script has for on and off.
 func choice(key, on, off, description string) override {
 	return override{variable: "var_" + key, on: on, off: off, option: catalog.Option{
-		Key: key, Type: catalog.Switch, Default: "as the script says", Description: description,
+		Key: key, Type: catalog.Switch, Default: "the script's value", Description: description,
 	}}
 }
 
@@ -83,31 +83,36 @@ func word(key, otherwise, description string, form func(string) bool) override {
 var allOverrides = []override{
 	whole("cpu", "The number of cores.", 1, 512), whole("ram", "The memory in MiB.", 64, 4<<20),
 	whole("disk", "The size of the root disk in GiB.", 1, 64<<10),
-	word("net", "dhcp", `The IPv4 address with the length of its network, or "dhcp".`, isNetwork),
+	word("net", "dhcp", `The IPv4 address with its prefix length, or "dhcp".`, isNetwork),
 	word("gateway", "none", "The IPv4 gateway.", isAddress), word("ns", "the node's", "The name server.", isAddress),
-	word("searchdomain", "the node's", "The domain that is searched for names.", isDomain),
+	word("searchdomain", "the node's", "The DNS search domain.", isDomain),
 	whole("vlan", "The VLAN tag.", 1, 4094), whole("mtu", "The MTU of the interface.", 576, 65535),
-	word("mac", "made", "The MAC address.", isMAC), word("sdn_vnet", "none", "The network of the cluster in place of the bridge.", isVnet),
+	word("mac", "made", "The MAC address.", isMAC), word("sdn_vnet", "none", "The virtual network (SDN) of the cluster, instead of the "+
+		"bridge.", isVnet),
 	{variable: "var_ipv6_method", option: catalog.Option{Key: "ipv6_method", Type: catalog.Choice, Values: []string{"auto", "dhcp", "none",
 		"disable"},
 		Default: "none", Description: "How the container gets an IPv6 address."}},
-	choice("gpu", "yes", "no", "Whether graphics devices of the node are passed to it."),
-	choice("tun", "yes", "no", "Whether it may make network tunnels."), choice("fuse", "yes", "no",
+	choice("gpu", "yes", "no", "Whether the node's graphics devices are passed through."),
+	choice("tun", "yes", "no", "Whether it may create network tunnels."), choice("fuse", "yes", "no",
 		"Whether it may mount FUSE file systems."),
 	choice("nesting", "1", "0", "Whether containers may run inside it."), choice("keyctl", "1", "0",
-		"Whether it may use the kernel's key ring."),
-	choice("mknod", "1", "0", "Whether it may make device files."),
-	choice("protection", "yes", "no", "Whether it is protected from being destroyed."),
+		"Whether it may use the kernel's keyring."),
+	choice("mknod", "1", "0", "Whether it may create device files."),
+	choice("protection", "yes", "no", "Whether it is protected against deletion."),
 	word("timezone", "the node's", `The time zone, such as "Europe/Berlin".`, isZone),
-	choice("verbose", "yes", "no", "Whether everything that programs print is in the transcript."),
-	choice("ssh", "yes", "no", "Whether root may log in over SSH."), word("ssh_authorized_key", "none", "The public key of root.", isKey),
-	word("http_proxy", "none", "The proxy for programs inside, without a password.", isProxy),
-	word("http_no_proxy", "none", "Hosts that are reached without the proxy.", isHosts),
-	choice("apt_cacher", "yes", "no", "Whether packages come through a cache."), word("apt_cacher_ip", "none", "The address of that cache.",
+	choice("verbose", "yes", "no", "Whether the transcript contains the full output of all programs."),
+	choice("ssh", "yes", "no", "Whether root may log in over SSH."), word("ssh_authorized_key", "none", "The SSH public key "+
+		"for root.", isKey),
+	word("http_proxy", "none", "The HTTP proxy for programs in the container, without a password.", isProxy),
+	word("http_no_proxy", "none", "Hosts to reach without the proxy.", isHosts),
+	choice("apt_cacher", "yes", "no", "Whether packages are downloaded through "+
+		"a cache."), word("apt_cacher_ip", "none", "The address of the "+
+		"package cache.",
 		isDomain),
-	choice("inherit_host_ca", "yes", "no", "Whether it trusts the authorities that the node trusts besides the usual ones."),
+	choice("inherit_host_ca", "yes", "no", "Whether it trusts the additional certificate authorities of the node."),
 	{variable: "GITHUB_TOKEN", form: isToken, option: catalog.Option{Key: "github_token", Type: catalog.Line, Secret: true, Default: "none",
-		Description: "A token for GitHub without any rights, which lifts its limit of requests; the container's programs can read it."}},
+		Description: "A GitHub token without any permissions, which raises GitHub's request limit. Programs in the container can read " +
+			"it."}},
 }
 
 // overrides lists the options that every script has.
@@ -128,7 +133,7 @@ func set(values map[string]string) ([]catalog.Variable, error) {
 			continue
 		}
 		if !catalog.CheckOption(o.option, value) || value == "" || o.form != nil && !o.form(value) {
-			return nil, invalid(o.option.Key, "the value does not fit: %s", o.option.Description)
+			return nil, invalid(o.option.Key, "the value is invalid: %s", o.option.Description)
 		}
 		if o.option.Type == catalog.Switch {
 			value = map[string]string{"true": o.on, "false": o.off}[value]
@@ -144,7 +149,7 @@ func set(values map[string]string) ([]catalog.Variable, error) {
 			known = known || o.option.Key == key
 		}
 		if !known {
-			return nil, invalid(cut(strings.ToValidUTF8(key, "?"), 63), "this cannot be set for an install")
+			return nil, invalid(cut(strings.ToValidUTF8(key, "?"), 63), "this is not a setting of an install")
 		}
 	}
 	return list, nil

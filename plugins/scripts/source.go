@@ -64,23 +64,24 @@ func Services(logger hclog.Logger) []plugin.Service {
 func (*Source) Info(context.Context) (catalog.Info, error) {
 	return catalog.Info{
 		Name: "scripts", Version: version, Title: "Community scripts",
-		Trust: "Whoever may write to the repository of the community scripts decides what runs as root on your nodes, once somebody here has " +
-			"consented to exactly these files. The files fetch further programs from many vendors, which no checksum covers.",
+		Trust: "Anyone who can write to the repository of the community scripts decides what runs as root on your nodes, once somebody " +
+			"here has approved exactly these files. The files download further programs from many vendors, which no checksum covers.",
 		Options: []catalog.Option{
 			{Key: optionRepository, Type: catalog.Line, Default: defaultRepository, Description: "The repository, as owner/name."},
 			{Key: optionEngine, Type: catalog.Line, Default: "none", Description: "A second repository with the engine, as owner/name."},
 			{Key: optionRef, Type: catalog.Line, Default: defaultRef,
-				Description: "The branch, tag or commit that is followed. With two repositories both must have it, unless it is a commit of each " +
-					"with a blank between them."},
+				Description: "The branch, tag or commit to follow. Both repositories must have it, unless you enter one commit for " +
+					"each, separated by a space."},
 			{Key: optionArchives, Type: catalog.URL, Default: defaultArchives,
-				Description: "Where /owner/name/archive/COMMIT.tar.gz is fetched from."},
+				Description: "The base URL for /owner/name/archive/COMMIT.tar.gz."},
 			{Key: optionAPI, Type: catalog.URL, Default: defaultAPI,
-				Description: "Where /repos/owner/name/commits/REF tells the commit of a branch or tag."},
+				Description: "The base URL of the API, where /repos/owner/name/commits/REF returns the commit of a branch or tag."},
 			{Key: optionMirror, Type: catalog.Folder, Default: "none",
-				Description: "A folder with owner/name/COMMIT.tar.gz and owner/name/REF, whose text is a commit. Nothing is fetched then."},
+				Description: "A folder with owner/name/COMMIT.tar.gz and owner/name/REF, a file that contains a commit. If set, nothing " +
+					"is downloaded."},
 			{Key: optionProxy, Type: catalog.URL, Secret: true, Default: "none", Description: "The proxy for all requests."},
-			{Key: optionCA, Type: catalog.Text, Default: "those of the system",
-				Description: "Certificates of authorities that are trusted besides, as PEM."},
+			{Key: optionCA, Type: catalog.Text, Default: "the system's",
+				Description: "Certificates of additional trusted authorities, in PEM."},
 		},
 	}, nil
 }
@@ -107,24 +108,24 @@ func (s *Source) Open(ctx context.Context, config catalog.Config) (catalog.Catal
 	for key, value := range config.Options {
 		i := slices.IndexFunc(info.Options, func(o catalog.Option) bool { return o.Key == key })
 		if i < 0 {
-			return nil, invalid(key, "there is no such option")
+			return nil, invalid(key, "unknown option")
 		}
 		if !catalog.CheckOption(info.Options[i], value) {
-			return nil, invalid(key, "the value is not of the option's type")
+			return nil, invalid(key, "the value does not match the type of the option")
 		}
 	}
 	c := &Catalog{logger: s.logger, slot: s.slot, ref: option(config, optionRef, defaultRef)}
 	main, engine := option(config, optionRepository, defaultRepository), option(config, optionEngine, "")
 	if !repositoryForm.MatchString(main) {
-		return nil, invalid(optionRepository, "it has the form owner/name")
+		return nil, invalid(optionRepository, "it must have the form owner/name")
 	}
 	if engine != "" && (!repositoryForm.MatchString(engine) || strings.EqualFold(engine, main)) {
-		return nil, invalid(optionEngine, "it has the form owner/name, and is another one than the first")
+		return nil, invalid(optionEngine, "it must have the form owner/name and differ from the first repository")
 	}
 	c.repository, c.engine = main, engine
 	for ref := range strings.SplitSeq(c.ref, " ") {
 		if !refForm.MatchString(ref) || strings.Contains(ref, "..") || strings.Contains(ref, "//") {
-			return nil, invalid(optionRef, "it is no branch, tag or commit")
+			return nil, invalid(optionRef, "it is not a branch, tag or commit")
 		}
 	}
 	if err := s.origin(c, config); err != nil {
@@ -146,14 +147,14 @@ func (s *Source) origin(c *Catalog, config catalog.Config) error {
 	for key, to := range map[string]*string{optionArchives: &fetch.archives, optionAPI: &fetch.api} {
 		*to = strings.TrimRight(option(config, key, map[string]string{optionArchives: defaultArchives, optionAPI: defaultAPI}[key]), "/")
 		if u, err := url.Parse(*to); err != nil || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
-			return invalid(key, "it is the beginning of an address, without a query and without a user")
+			return invalid(key, "it must be the beginning of a URL, without a query and without a user")
 		}
 	}
 	var proxy *url.URL
 	if value := config.Options[optionProxy]; value != "" {
 		u, err := url.Parse(value)
 		if err != nil || u.Path != "" && u.Path != "/" {
-			return invalid(optionProxy, "it is no address of a proxy")
+			return invalid(optionProxy, "it is not the URL of a proxy")
 		}
 		proxy = u
 	}
@@ -164,7 +165,7 @@ func (s *Source) origin(c *Catalog, config catalog.Config) error {
 			pool = x509.NewCertPool()
 		}
 		if !pool.AppendCertsFromPEM([]byte(value)) {
-			return invalid(optionCA, "it has no certificate")
+			return invalid(optionCA, "it does not contain a certificate")
 		}
 		roots = pool
 	}
@@ -186,7 +187,7 @@ func (c *Catalog) openCache(folder string) error {
 	if folder == "" {
 		temporary, err := os.MkdirTemp("", "hostler-scripts-")
 		if err != nil {
-			return plugin.Errorf(plugin.Internal, "there is no cache, and no folder for temporary files").Because(err)
+			return plugin.Errorf(plugin.Internal, "no cache folder is configured, and creating a temporary folder failed").Because(err)
 		}
 		folder, c.temporary = temporary, temporary
 	}

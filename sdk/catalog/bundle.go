@@ -163,11 +163,11 @@ func BundlePlace(release string, origins map[string]string) string {
 func CheckManifest(m Manifest, request BundleRequest) error {
 	switch {
 	case m.Slug != request.Slug || m.Purpose != request.Purpose || !m.Pin.Equal(request.Pin):
-		return bad("the bundle is another one than was asked for")
+		return bad("the bundle does not match the request")
 	case !isHex(m.Place, 64):
-		return bad("the bundle's place is no checksum")
+		return bad("the bundle's place is not a SHA-256")
 	case len(m.Files) == 0 || len(m.Files) > MaxBundleFiles:
-		return bad("the bundle has %d files, and not 1 to %d", len(m.Files), MaxBundleFiles)
+		return bad("the bundle has %d files; 1 to %d are allowed", len(m.Files), MaxBundleFiles)
 	}
 	left := int64(MaxBundleSize)
 	files := make(map[string]bool, len(m.Files))
@@ -180,7 +180,7 @@ func CheckManifest(m Manifest, request BundleRequest) error {
 		}
 		left -= f.Size
 		if i > 0 && m.Files[i-1].Path >= f.Path {
-			return bad("the files of the bundle are not sorted, or one comes twice: %.80q", f.Path)
+			return bad("the files of the bundle are not sorted, or a path occurs twice: %.80q", f.Path)
 		}
 		files[f.Path] = true
 	}
@@ -189,16 +189,16 @@ func CheckManifest(m Manifest, request BundleRequest) error {
 	for _, f := range m.Files {
 		for folder := path.Dir(f.Path); folder != "."; folder = path.Dir(folder) {
 			if files[folder] {
-				return bad("%.80q is a file and a folder", folder)
+				return bad("%.80q is both a file and a folder", folder)
 			}
 		}
 	}
 	if len(m.Unpinned) > MaxUnpinned {
-		return bad("the bundle names %d things that no pin reaches", len(m.Unpinned))
+		return bad("the bundle lists too many unpinned downloads: %d", len(m.Unpinned))
 	}
 	for _, fetch := range m.Unpinned {
 		if !files[fetch.File] || fetch.Line < 1 || len(fetch.Text) > MaxUnpinnedText || !isLine(fetch.Text) {
-			return bad("a place that no pin reaches is wrong: it is in no file of the bundle, or too long")
+			return bad("an unpinned download is invalid: its file is not in the bundle, or its text is too long")
 		}
 	}
 	return nil
@@ -208,15 +208,15 @@ func CheckManifest(m Manifest, request BundleRequest) error {
 func checkFile(f File) error {
 	switch {
 	case !ValidPath(f.Path):
-		return bad("%.80q is no path of a bundle's file", f.Path)
+		return bad("%.80q is not a valid path of a bundle file", f.Path)
 	case f.Size < 0 || f.Rewritten < 0:
-		return bad("the size of %.80q is negative, or how often it was rewritten", f.Path)
+		return bad("the size or the number of rewrites of %.80q is negative", f.Path)
 	case !isHex(f.Sum, 64) || f.Origin != "" && !isHex(f.Origin, 64):
-		return bad("the checksum of %.80q is none", f.Path)
+		return bad("the checksum of %.80q is invalid", f.Path)
 	case f.Class != OwnFile && f.Class != EngineFile && f.Class != OverlayFile:
-		return bad("%.80q is of no class", f.Path)
+		return bad("%.80q has no valid class", f.Path)
 	case f.Origin == "" && f.Class != OverlayFile:
-		return bad("%.80q says nothing of its origin", f.Path)
+		return bad("%.80q has no checksum of its origin", f.Path)
 	}
 	return nil
 }

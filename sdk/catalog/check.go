@@ -37,13 +37,13 @@ func bad(format string, args ...any) error { return plugin.Errorf(plugin.Protoco
 // sync that contains one.
 func CheckEntry(e Entry) error {
 	if !ValidSlug(e.Slug) {
-		return bad("%.80q is no slug", e.Slug)
+		return bad("%.80q is not a valid slug", e.Slug)
 	}
 	lines := []string{e.Name, e.Licence, e.Website, e.Docs, e.ConfigPath, e.Credentials, e.Disabled, e.Removed, e.Icon}
 	lists := [][]string{e.Categories, e.Tags, e.Authors, e.Sources, e.Architectures}
 	for _, list := range lists {
 		if len(list) > maxList {
-			return bad("%s has a list of %d", e.Slug, len(list))
+			return bad("%s has a list with too many entries: %d", e.Slug, len(list))
 		}
 		lines = append(lines, list...)
 	}
@@ -54,15 +54,15 @@ func CheckEntry(e Entry) error {
 	}
 	switch {
 	case !slices.Contains(EntryTypes(), e.Type):
-		return bad("%s is of no type", e.Slug)
+		return bad("%s has no valid type", e.Slug)
 	case e.Name == "":
 		return bad("%s has no name", e.Slug)
 	case !isHex(e.Digest, 64):
-		return bad("%s has no digest", e.Slug)
+		return bad("%s has no valid digest", e.Slug)
 	case !isText(e.Description) || len(e.Notes) > maxList:
-		return bad("the description of %s or its notes are too long, or not text", e.Slug)
+		return bad("the description or the notes of %s are too long or not valid text", e.Slug)
 	case e.VariantOf != "" && !ValidSlug(e.VariantOf) || e.Successor != "" && !ValidSlug(e.Successor):
-		return bad("%s names something that is no slug", e.Slug)
+		return bad("%s refers to an invalid slug", e.Slug)
 	case e.Removed == "" && !e.App.Valid():
 		return bad("%s is not pinned", e.Slug)
 	case e.Prompts < 0:
@@ -75,30 +75,30 @@ func CheckEntry(e Entry) error {
 func checkParts(e Entry) error {
 	for _, note := range e.Notes {
 		if note.Level != InfoNote && note.Level != WarningNote || !isText(note.Text) {
-			return bad("a note of %s is wrong", e.Slug)
+			return bad("a note of %s is invalid", e.Slug)
 		}
 	}
 	for _, address := range append([]string{e.Website, e.Docs}, e.Sources...) {
 		if address != "" && !isURL(address) {
-			return bad("%s has an address that is none", e.Slug)
+			return bad("%s has an invalid URL", e.Slug)
 		}
 	}
 	if w := e.Web; w != nil {
 		badPath := w.Path != "" && (w.Path[0] != '/' || !isLine(w.Path))
 		if w.Protocol != "http" && w.Protocol != "https" || w.Port < 1 || w.Port > 65535 || badPath {
-			return bad("the web address of %s is wrong", e.Slug)
+			return bad("the web address of %s is invalid", e.Slug)
 		}
 	}
 	d := e.Defaults
 	if d.Cores < 0 || d.MemoryMB < 0 || d.DiskGB < 0 || !isLine(d.OS) || !isLine(d.OSVersion) {
-		return bad("the size of %s is wrong", e.Slug)
+		return bad("the default size or operating system of %s is invalid", e.Slug)
 	}
 	if len(e.Privileges) > maxList || len(e.Overrides) > maxList {
 		return bad("%s has too many privileges or overrides", e.Slug)
 	}
 	for _, p := range e.Privileges {
 		if !keyForm.MatchString(p.Key) || !isText(p.Text) {
-			return bad("a privilege of %s is wrong", e.Slug)
+			return bad("a privilege of %s is invalid", e.Slug)
 		}
 	}
 	return checkOptions(e.Overrides)
@@ -109,14 +109,14 @@ func checkOptions(options []Option) error {
 	seen := map[string]bool{}
 	for _, o := range options {
 		if !keyForm.MatchString(o.Key) || seen[o.Key] {
-			return bad("%.80q is no key of an option, or comes twice", o.Key)
+			return bad("%.80q is not a valid option key, or occurs twice", o.Key)
 		}
 		seen[o.Key] = true
 		if !slices.Contains([]OptionType{Line, Text, Whole, Switch, Choice, URL, Folder}, o.Type) || (o.Type == Choice) != (len(o.Values) > 0) {
-			return bad("the type of the option %s is wrong", o.Key)
+			return bad("the type of the option %s is invalid", o.Key)
 		}
 		if !isText(o.Default) || !isText(o.Description) || o.Min > o.Max {
-			return bad("the option %s makes no sense", o.Key)
+			return bad("the option %s is invalid: its default, description or range", o.Key)
 		}
 	}
 	return nil

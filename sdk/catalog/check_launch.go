@@ -41,26 +41,26 @@ func ForbiddenVariable(name string) bool {
 func CheckLaunch(l Launch, m Manifest) error {
 	switch {
 	case l.Interpreter != "bash" && l.Interpreter != "sh":
-		return bad("%.40q is no interpreter of a bundle", l.Interpreter)
+		return bad("%.40q is not an allowed interpreter", l.Interpreter)
 	case !slices.ContainsFunc(m.Files, func(f File) bool { return f.Path == l.Program }):
-		return bad("what is to be run, %.80q, is no file of the bundle", l.Program)
+		return bad("the program %.80q is not a file of the bundle", l.Program)
 	case len(l.Arguments) > maxArguments || slices.ContainsFunc(l.Arguments, func(a string) bool { return !isText(a) }):
-		return bad("the arguments are too many, too long, or not text")
+		return bad("the arguments are too many, too long or not valid text")
 	case len(l.Input) > MaxLaunchInput || !isText(l.Input):
-		return bad("the input is too long, or not text")
+		return bad("the input is too long or not valid text")
 	case l.Sentinel != "" && (!ValidPath(l.Sentinel) || strings.Contains(l.Sentinel, "/")):
-		return bad("the sentinel is no name of a file")
+		return bad("the sentinel is not a valid file name")
 	case !isLine(l.Succeeded):
-		return bad("the line that tells success is too long, or not a line")
+		return bad("the success text is too long or not a single line")
 	case l.Limit < 0 || l.Limit > MaxLaunchLimit:
 		return bad("the limit is not between 0 and %s", MaxLaunchLimit)
 	case l.VersionFile != "" && !absolute(l.VersionFile):
-		return bad("the version's file is no absolute path")
+		return bad("the path of the version file is not absolute")
 	}
 	for _, folder := range l.PathFolders {
 		if !ValidPath(folder) || strings.Contains(folder, ":") ||
 			!slices.ContainsFunc(m.Files, func(f File) bool { return strings.HasPrefix(f.Path, folder+"/") }) {
-			return bad("%.80q is no folder of the bundle for PATH", folder)
+			return bad("%.80q is not a folder of the bundle that can be added to PATH", folder)
 		}
 	}
 	if err := checkEnvironment(l.Environment); err != nil {
@@ -75,17 +75,17 @@ func CheckLaunch(l Launch, m Manifest) error {
 // checkEnvironment validates the variables of a launch.
 func checkEnvironment(variables []Variable) error {
 	if len(variables) > maxVariables {
-		return bad("the environment has %d variables", len(variables))
+		return bad("the environment has too many variables: %d", len(variables))
 	}
 	seen := map[string]bool{}
 	for _, v := range variables {
 		switch {
 		case !variableForm.MatchString(v.Name) || seen[v.Name]:
-			return bad("%.80q is no name of a variable, or comes twice", v.Name)
+			return bad("%.80q is not a valid variable name, or occurs twice", v.Name)
 		case ForbiddenVariable(v.Name):
 			return bad("the variable %s may not be set", v.Name)
 		case !isText(v.Value):
-			return bad("the variable %s is too long, or not text", v.Name) // never its value, which may be a secret
+			return bad("the variable %s is too long or not valid text", v.Name) // never its value, which may be a secret
 		}
 		seen[v.Name] = true
 	}
@@ -96,7 +96,7 @@ func checkEnvironment(variables []Variable) error {
 // system is, because only the files of the bundle were shown to the user.
 func checkPrepared(files []PreparedFile) error {
 	if len(files) > maxPrepared {
-		return bad("there are %d files to prepare", len(files))
+		return bad("there are too many files to prepare: %d", len(files))
 	}
 	for _, f := range files {
 		below := strings.HasPrefix(f.Path, "/usr/local/") || strings.HasPrefix(f.Path, "/var/lib/")
@@ -105,7 +105,7 @@ func checkPrepared(files []PreparedFile) error {
 		})
 		lib := strings.HasPrefix(f.Path, "/usr/local/lib")
 		if !absolute(f.Path) || !below || code || lib || len(f.Content) > MaxPreparedFile || !isText(f.Content) {
-			return bad("the file to prepare %.80q lies where none may, or is too long", f.Path)
+			return bad("the file to prepare %.80q has a path that is not allowed, or is too long", f.Path)
 		}
 	}
 	return nil
@@ -118,13 +118,13 @@ func checkSigns(l Launch) error {
 	}
 	for _, s := range l.Steps {
 		if s.Text == "" || !isLine(s.Text) || !(s.Progress >= 0 && s.Progress <= 1) {
-			return bad("a step is wrong: its text, or its progress, which is from 0 to 1")
+			return bad("a step is invalid: it needs a text of one line and a progress between 0 and 1")
 		}
 	}
 	seen := map[int]bool{}
 	for _, e := range l.Exits {
 		if e.Status < 0 || e.Status > 255 || seen[e.Status] || !keyForm.MatchString(e.Reason) || !isText(e.Text) {
-			return bad("the explanation of the exit status %d is wrong, or comes twice", e.Status)
+			return bad("the explanation of the exit status %d is invalid or occurs twice", e.Status)
 		}
 		seen[e.Status] = true
 	}

@@ -12,15 +12,15 @@ import (
 // (which may be a typed nil) and validates the result.
 func Describe(ctx context.Context, source Source, catalogType Catalog) (Info, error) {
 	if source == nil || catalogType == nil {
-		return Info{}, errors.New("a catalog service needs a source and its catalog's type")
+		return Info{}, errors.New("a catalog service needs a source and the type of its catalog")
 	}
 	info, err := source.Info(ctx)
 	if err != nil {
-		return Info{}, fmt.Errorf("asking the source for its info: %w", err)
+		return Info{}, fmt.Errorf("cannot get the info of the source: %w", err)
 	}
 	info.Abilities = abilities.Names(&server{service: Service{CatalogType: catalogType}})
 	if err := info.check(); err != nil {
-		return Info{}, fmt.Errorf("what the source %.40q says of itself: %w", info.Name, err)
+		return Info{}, fmt.Errorf("the info of the source %.40q is invalid: %w", info.Name, err)
 	}
 	return info, nil
 }
@@ -28,10 +28,10 @@ func Describe(ctx context.Context, source Source, catalogType Catalog) (Info, er
 // check validates the texts and options of an Info.
 func (info Info) check() error {
 	if !isLine(info.Title) || !isText(info.Trust) {
-		return errors.New("its title or what it says of trust is too long, or not text")
+		return errors.New("the title or the trust text is too long or not valid text")
 	}
 	if len(info.Options) > maxList {
-		return fmt.Errorf("it has %d options", len(info.Options))
+		return fmt.Errorf("too many options: %d", len(info.Options))
 	}
 	return checkOptions(info.Options)
 }

@@ -71,7 +71,7 @@ func ReadBundle(ctx context.Context, c Catalog, request BundleRequest, store Bun
 
 // errReaderEnded is the error of a write after the reader has ended. The reader
 // knows the real reason.
-var errReaderEnded = errors.New("the reader of the bundle has ended")
+var errReaderEnded = errors.New("the reader of the bundle was closed")
 
 // bundleReader passes the files of one bundle to the store. The goroutine run reads
 // from a pipe into which the callback of Catalog.Bundle writes. That way the store
@@ -91,7 +91,7 @@ type bundleReader struct {
 func (r *bundleReader) part(ctx context.Context, part BundlePart, data io.Writer, sent *bool) error {
 	switch {
 	case (part.Manifest != nil) == (part.Data != nil):
-		return bad("a part of the bundle is not one thing")
+		return bad("a part of the bundle must be either a manifest or data")
 	case part.Manifest != nil && *sent:
 		return bad("the bundle has two manifests")
 	case part.Manifest != nil:
@@ -104,7 +104,7 @@ func (r *bundleReader) part(ctx context.Context, part BundlePart, data io.Writer
 	case !*sent:
 		return bad("the bundle does not begin with its manifest")
 	case len(part.Data) == 0 || len(part.Data) > MaxBundleData:
-		return bad("a piece of the bundle has %d bytes, and not 1 to %d", len(part.Data), MaxBundleData)
+		return bad("a part of the bundle has %d bytes; 1 to %d are allowed", len(part.Data), MaxBundleData)
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -170,7 +170,7 @@ func (r *fileReader) Read(p []byte) (int, error) {
 	if r.left == 0 {
 		r.err = io.EOF
 		if hex.EncodeToString(r.hash.Sum(nil)) != r.file.Sum {
-			r.err = plugin.Errorf(plugin.Protocol, "the content of %.80q is not that of its checksum", r.file.Path)
+			r.err = plugin.Errorf(plugin.Protocol, "the content of %.80q does not match its checksum", r.file.Path)
 		}
 		return 0, r.err
 	}
@@ -184,7 +184,7 @@ func (r *fileReader) Read(p []byte) (int, error) {
 	case err == nil || n > 0:
 		return n, nil
 	case errors.Is(err, io.EOF):
-		r.err = bad("the bundle was cut in %.80q", r.file.Path)
+		r.err = bad("the bundle ends early, in %.80q", r.file.Path)
 	default:
 		r.err = err
 	}

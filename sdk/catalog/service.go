@@ -60,7 +60,7 @@ func with[As any](ctx context.Context, s *server, req configured, call func(As) 
 	}
 	defer func() { _ = opened.Close() }()
 	if got, want := reflect.TypeOf(opened), reflect.TypeOf(s.service.CatalogType); got != want {
-		return plugin.Errorf(plugin.Internal, "a %s was opened and a %s promised", got, want)
+		return plugin.Errorf(plugin.Internal, "the plugin opened a %s, but announced a %s", got, want)
 	}
 	as, ok := any(opened).(As)
 	if !ok {
@@ -109,7 +109,7 @@ func (c *Client) Info(ctx context.Context) (Info, error) {
 	info := infoFromProto(answer)
 	info.Name, info.Version, info.Abilities = d.Name, d.Version, d.Abilities
 	if err := info.check(); err != nil {
-		return Info{}, bad("the plugin's answer makes no sense: %w", err)
+		return Info{}, bad("the plugin's answer is invalid: %w", err)
 	}
 	return info, nil
 }

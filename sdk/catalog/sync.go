@@ -65,7 +65,7 @@ func EntryDigest(e Entry) string {
 	e.Digest = ""
 	raw, err := json.Marshal(e)
 	if err != nil {
-		panic(fmt.Sprintf("catalog: an entry cannot be marshalled: %v", err)) // it has texts, numbers and times only
+		panic(fmt.Sprintf("catalog: cannot marshal an entry: %v", err)) // it has texts, numbers and times only
 	}
 	sum := sha256.Sum256(raw)
 	return hex.EncodeToString(sum[:])

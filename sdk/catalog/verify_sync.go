@@ -60,7 +60,7 @@ func VerifySync(ctx context.Context, c Catalog, request SyncRequest, known map[s
 	case v.begin == nil:
 		return Synced{}, bad("the sync is empty")
 	case v.end == nil:
-		return Synced{}, bad("the sync was cut: its end is missing")
+		return Synced{}, bad("the sync is incomplete: its end is missing")
 	}
 	synced := Synced{Begin: *v.begin, End: *v.end, Digests: v.digests, Came: len(v.came)}
 	for slug := range known {
@@ -93,17 +93,17 @@ func (v *syncCheck) step(step SyncStep) error {
 	}
 	switch {
 	case set != 1:
-		return bad("a step of the sync says %d things, and not one", set)
+		return bad("a step of the sync has %d values instead of one", set)
 	case v.end != nil:
-		return bad("something comes after the end of the sync")
+		return bad("the sync continues after its end")
 	case (v.begin == nil) != (step.Begin != nil):
-		return bad("a sync begins with its begin, which comes once")
+		return bad("the sync must start with exactly one begin step")
 	case step.Begin != nil:
 		return v.begins(*step.Begin)
 	case step.End != nil:
 		return v.ends(*step.End)
 	case v.begin.Unchanged:
-		return bad("an unchanged sync changes something")
+		return bad("a sync that is marked as unchanged contains changes")
 	case step.Entry != nil:
 		return v.entry(*step.Entry)
 	default:
@@ -115,20 +115,20 @@ func (v *syncCheck) step(step SyncStep) error {
 func (v *syncCheck) begins(b Begin) error {
 	switch {
 	case !b.Pin.Valid():
-		return bad("the pin of the sync is none")
+		return bad("the pin of the sync is invalid")
 	case len(v.request.Wanted) > 0 && !b.Pin.Equal(v.request.Wanted):
-		return bad("the sync is at another pin than was asked for")
+		return bad("the sync has another pin than requested")
 	case !b.Whole && v.request.Cursor == "":
-		return bad("the sync brings changes only, and everything was asked for")
+		return bad("the sync contains only changes, but the request was for all entries")
 	case b.Whole && b.Unchanged:
-		return bad("the sync is whole and unchanged")
+		return bad("the sync is marked as both complete and unchanged")
 	case len(b.Categories) > MaxCategories:
-		return bad("the sync has %d categories", len(b.Categories))
+		return bad("the sync has too many categories: %d", len(b.Categories))
 	}
 	v.categories = make(map[string]bool, len(b.Categories))
 	for _, c := range b.Categories {
 		if c.Key == "" || !isLine(c.Key) || !isLine(c.Name) || v.categories[c.Key] {
-			return bad("the category %.40q is wrong, or comes twice", c.Key)
+			return bad("the category %.40q is invalid or occurs twice", c.Key)
 		}
 		v.categories[c.Key] = true
 	}
@@ -148,11 +148,11 @@ func (v *syncCheck) entry(e Entry) error {
 	}
 	for _, key := range e.Categories {
 		if !v.categories[key] {
-			return bad("%s is in the category %.40q, which is none of the sync's", e.Slug, key)
+			return bad("%s is in the category %.40q, which the sync does not define", e.Slug, key)
 		}
 	}
 	if v.came[e.Slug] || v.gone[e.Slug] {
-		return bad("%s comes twice", e.Slug)
+		return bad("%s occurs twice", e.Slug)
 	}
 	v.came[e.Slug] = true
 	v.digests[e.Slug] = e.Digest
@@ -167,9 +167,9 @@ func (v *syncCheck) removed(slug string) error {
 	_, there := v.digests[slug]
 	switch {
 	case !ValidSlug(slug):
-		return bad("%.80q is no slug", slug)
+		return bad("%.80q is not a valid slug", slug)
 	case v.begin.Whole || !there || v.came[slug] || v.gone[slug]:
-		return bad("%s is removed and was not there, or comes twice", slug)
+		return bad("%s is removed although it did not exist, or occurs twice", slug)
 	}
 	v.gone[slug] = true
 	delete(v.digests, slug)
@@ -180,11 +180,11 @@ func (v *syncCheck) removed(slug string) error {
 func (v *syncCheck) ends(e End) error {
 	switch {
 	case len(e.Cursor) > MaxCursor || !isText(e.Cursor):
-		return bad("the cursor of the sync is too long, or not text")
+		return bad("the cursor of the sync is too long or not valid text")
 	case e.Entries != len(v.digests):
-		return bad("there are %d entries after the sync, and the source says %d", len(v.digests), e.Entries)
+		return bad("there are %d entries after the sync, but the source reports %d", len(v.digests), e.Entries)
 	case e.Digest != CatalogDigest(v.digests):
-		return bad("the digest of all entries is another one than the source says")
+		return bad("the digest of all entries does not match the one that the source reports")
 	}
 	v.end = &e
 	return nil
@@ -194,7 +194,7 @@ func (v *syncCheck) ends(e End) error {
 // the requested one.
 func CheckAnswer(e Entry, slug string) error {
 	if e.Slug != slug {
-		return plugin.Errorf(plugin.Protocol, "the entry is another one than was asked for")
+		return plugin.Errorf(plugin.Protocol, "the entry does not match the request")
 	}
 	return CheckEntry(e)
 }

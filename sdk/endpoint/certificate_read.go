@@ -56,7 +56,7 @@ func ReadCertificate(ctx context.Context, target Target) (Certificate, error) {
 	}
 	state := client.ConnectionState()
 	if len(state.PeerCertificates) == 0 {
-		return Certificate{}, plugin.Errorf(plugin.Untrusted, "the endpoint showed no certificate")
+		return Certificate{}, plugin.Errorf(plugin.Untrusted, "the endpoint did not present a certificate")
 	}
 	return describe(state, name), nil
 }

@@ -65,12 +65,12 @@ func TestReadCertificate(t *testing.T) {
 		distrust string
 	}{
 		"of an authority":    {by: root},
-		"of a stranger":      {by: stranger, distrust: "no authority"},
-		"that signed itself": {self: true, distrust: "no authority"},
+		"of a stranger":      {by: stranger, distrust: "not signed by a trusted authority"},
+		"that signed itself": {self: true, distrust: "not signed by a trusted authority"},
 		"of another name":    {by: root, change: func(c *x509.Certificate) { c.IPAddresses = nil }, distrust: "not for 127.0.0.1"},
 		"that has expired":   {by: root, change: func(c *x509.Certificate) { c.NotAfter = c.NotBefore.Add(time.Minute) }, distrust: "expired"},
 		"named as its authority": {by: stranger, change: func(c *x509.Certificate) { c.Subject = stranger.cert.Subject },
-			distrust: "no authority"},
+			distrust: "not signed by a trusted authority"},
 		"with a long name": {by: root, change: func(c *x509.Certificate) { c.Subject.CommonName = strings.Repeat("x", 5000) }},
 	} {
 		t.Run(name, func(t *testing.T) {

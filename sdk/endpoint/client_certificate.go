@@ -33,14 +33,14 @@ func ReadClientCertificate(entered Credential) (Credential, error) {
 	}
 	pair, err := tls.X509KeyPair(certificate, key)
 	if err != nil {
-		return Credential{}, badSecret("must have a certificate and the private key that belongs to it")
+		return Credential{}, badSecret("must have a certificate and its private key")
 	}
 	read, err := credentialOf(entered.Capability, pair)
 	if err != nil {
-		return Credential{}, badSecret("must have a private key that can be written as PKCS #8")
+		return Credential{}, badSecret("must have a private key that can be encoded as PKCS #8")
 	}
 	if entered.ID != "" && !EqualFingerprint(entered.ID, read.ID) {
-		e := plugin.Errorf(plugin.Invalid, "must be left out, or be the SHA-256 of the certificate")
+		e := plugin.Errorf(plugin.Invalid, "must be empty or the SHA-256 of the certificate")
 		e.Field = "id"
 		return Credential{}, e
 	}
@@ -53,11 +53,11 @@ func ReadClientCertificate(entered Credential) (Credential, error) {
 func NewClientCertificate(capability Capability) (Credential, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return Credential{}, fmt.Errorf("making a key: %w", err)
+		return Credential{}, fmt.Errorf("cannot create a key: %w", err)
 	}
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
 	if err != nil {
-		return Credential{}, fmt.Errorf("making a serial number: %w", err)
+		return Credential{}, fmt.Errorf("cannot create a serial number: %w", err)
 	}
 	template := &x509.Certificate{
 		SerialNumber: serial, Subject: pkix.Name{CommonName: "hostler " + string(capability)},
@@ -68,11 +68,11 @@ func NewClientCertificate(capability Capability) (Credential, error) {
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
-		return Credential{}, fmt.Errorf("making a certificate: %w", err)
+		return Credential{}, fmt.Errorf("cannot create a certificate: %w", err)
 	}
 	leaf, err := x509.ParseCertificate(der)
 	if err != nil {
-		return Credential{}, fmt.Errorf("reading the certificate: %w", err)
+		return Credential{}, fmt.Errorf("cannot read the certificate: %w", err)
 	}
 	return credentialOf(capability, tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf})
 }
@@ -87,7 +87,7 @@ func (c Credential) ClientCertificate() (tls.Certificate, error) {
 	}
 	pair, err := tls.X509KeyPair(certificate, key)
 	if err != nil {
-		return tls.Certificate{}, badSecret("must have a certificate and the private key that belongs to it")
+		return tls.Certificate{}, badSecret("must have a certificate and its private key")
 	}
 	return pair, nil
 }
@@ -96,7 +96,7 @@ func (c Credential) ClientCertificate() (tls.Certificate, error) {
 func credentialOf(capability Capability, pair tls.Certificate) (Credential, error) {
 	key, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
 	if err != nil {
-		return Credential{}, fmt.Errorf("writing the key: %w", err)
+		return Credential{}, fmt.Errorf("cannot encode the key: %w", err)
 	}
 	var text bytes.Buffer
 	_ = pem.Encode(&text, &pem.Block{Type: "CERTIFICATE", Bytes: pair.Certificate[0]}) // a Buffer takes all

@@ -18,11 +18,11 @@ func DialControl(target Target) func(network, address string, conn syscall.RawCo
 		switch network {
 		case "tcp", "tcp4", "tcp6":
 		default:
-			return plugin.Errorf(plugin.Forbidden, "%s is not a network to reach a hypervisor by", network)
+			return plugin.Errorf(plugin.Forbidden, "the network type %s is not allowed for connections to a hypervisor", network)
 		}
 		dialled, err := netip.ParseAddrPort(address)
 		if err != nil {
-			return plugin.Errorf(plugin.Forbidden, "dialling an address that cannot be read: %w", err)
+			return plugin.Errorf(plugin.Forbidden, "cannot parse the address to connect to: %w", err)
 		}
 		return CheckAddress(dialled.Addr(), target.AllowLocal)
 	}
@@ -77,7 +77,7 @@ func CheckAddress(addr netip.Addr, allowLocal bool) error {
 	addr = addr.Unmap().WithZone("")
 	switch {
 	case !addr.IsValid():
-		return plugin.Errorf(plugin.Forbidden, "no address to dial")
+		return plugin.Errorf(plugin.Forbidden, "the address to connect to is empty")
 	case addr.IsUnspecified() || thisNetwork.Contains(addr):
 		return refuse(addr, "an unspecified")
 	case addr.IsMulticast() || addr == broadcast:

@@ -56,7 +56,7 @@ func EqualFingerprint(a, b string) bool {
 
 // badFingerprint returns the Invalid error of a malformed fingerprint.
 func badFingerprint() error {
-	e := plugin.Errorf(plugin.Invalid, "a fingerprint is 32 bytes in hexadecimal, such as AB:CD:…")
+	e := plugin.Errorf(plugin.Invalid, "a fingerprint must be 32 bytes in hexadecimal, such as AB:CD:…")
 	e.Field = "fingerprint"
 	return e
 }

@@ -45,7 +45,7 @@ func NetworkError(ctx context.Context, err error) error {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(ctx.Err(), context.DeadlineExceeded), errors.As(err, &slow) && slow.Timeout():
 		return (&plugin.Error{Kind: plugin.Timeout, Message: "the host did not answer in time"}).Because(err)
 	case foreign(err):
-		return (&plugin.Error{Kind: plugin.Protocol, Message: "something else answers at this address: it does not speak HTTPS"}).Because(err)
+		return (&plugin.Error{Kind: plugin.Protocol, Message: "the server at this address does not speak HTTPS"}).Because(err)
 	}
 	return (&plugin.Error{Kind: plugin.Unreachable, Message: sentence(err)}).Because(err)
 }
@@ -65,7 +65,7 @@ func sentence(err error) string {
 		if name.IsNotFound {
 			return "the name " + name.Name + " has no address"
 		}
-		return "the name " + name.Name + " could not be looked up"
+		return "the name " + name.Name + " could not be resolved"
 	}
 	var alert tls.AlertError
 	if errors.As(err, &alert) {
@@ -73,17 +73,17 @@ func sentence(err error) string {
 	}
 	switch {
 	case strings.Contains(err.Error(), "server response headers exceeded"):
-		return "the host's answer has headers without end"
+		return "the headers of the host's answer are too large"
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return "the host closed the connection in the middle of its answer"
+		return "the host closed the connection before its answer was complete"
 	case errors.Is(err, io.EOF), strings.Contains(err.Error(), "server closed idle connection"):
 		return "the host closed the connection without an answer"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "the host refused the connection: nothing listens on this port"
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		return "the host broke the connection off"
+		return "the host reset the connection"
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
-		return "there is no way to the host through the network"
+		return "the network has no route to the host"
 	}
 	var call *os.SyscallError
 	if errors.As(err, &call) {

@@ -34,7 +34,7 @@ func With[As any, H io.Closer](ctx context.Context, opener Opener[H], req Reques
 	}
 	defer func() { _ = opened.Close() }()
 	if got, want := reflect.TypeOf(opened), reflect.TypeOf(opener.Type); got != want {
-		return plugin.Errorf(plugin.Internal, "a %s was opened and a %s promised", got, want)
+		return plugin.Errorf(plugin.Internal, "the plugin opened a %s, but announced a %s", got, want)
 	}
 	as, ok := any(opened).(As)
 	if !ok {

@@ -44,7 +44,7 @@ func ParseHostKey(s string) (string, error) {
 	digits, ok := strings.CutPrefix(strings.TrimSpace(s), hostKeyPrefix)
 	sum, err := base64.RawStdEncoding.Strict().DecodeString(strings.TrimSuffix(digits, "="))
 	if !ok || err != nil || len(sum) != sha256.Size || strings.ContainsAny(digits, "\r\n") {
-		e := plugin.Errorf(plugin.Invalid, "the fingerprint of a host key is SHA256: and 43 letters, as ssh-keygen -l prints it")
+		e := plugin.Errorf(plugin.Invalid, "the fingerprint of a host key must be SHA256: and 43 characters, as ssh-keygen -l prints it")
 		e.Field = FieldHostKey
 		return "", e
 	}
@@ -67,7 +67,7 @@ const FieldHostKey = "ssh_host_key"
 // HostKeyChanged returns the Untrusted error of a machine that presents another
 // host key than the pinned one.
 func HostKeyChanged(pinned, seen string) error {
-	e := plugin.Errorf(plugin.Untrusted, "the machine shows the SSH host key %s, and %s is pinned", seen, pinned)
+	e := plugin.Errorf(plugin.Untrusted, "the machine presented the SSH host key %s, but %s is pinned", seen, pinned)
 	e.Field, e.Fingerprint = FieldHostKey, seen
 	return e
 }

@@ -40,7 +40,7 @@ func TLSConfig(target Target, seen func(fingerprint string, notAfter time.Time))
 		InsecureSkipVerify: true,
 		VerifyConnection: func(state tls.ConnectionState) error {
 			if len(state.PeerCertificates) == 0 {
-				return plugin.Errorf(plugin.Untrusted, "the endpoint showed no certificate")
+				return plugin.Errorf(plugin.Untrusted, "the endpoint did not present a certificate")
 			}
 			leaf := state.PeerCertificates[0]
 			shown := Fingerprint(leaf)
@@ -88,7 +88,7 @@ func distrust(err error, name string) string {
 	var invalid x509.CertificateInvalidError
 	switch {
 	case errors.As(err, new(x509.UnknownAuthorityError)):
-		return "no authority that this system knows has signed it"
+		return "it is not signed by a trusted authority"
 	case errors.As(err, new(x509.HostnameError)):
 		return "it is not for " + name
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:

@@ -25,7 +25,7 @@ func Invalid(field, format string, args ...any) error {
 // Stale returns the Conflict error of an outdated digest, with the field
 // FieldDigest.
 func Stale() error {
-	return withField(plugin.Conflict, FieldDigest, "it was changed by somebody else meanwhile: the digest is another one by now")
+	return withField(plugin.Conflict, FieldDigest, "it was changed in the meantime: the digest is out of date")
 }
 
 // withField returns an error of a kind with a field.
@@ -42,9 +42,9 @@ func withField(kind plugin.ErrorKind, field, format string, args ...any) error {
 func CheckText(field, text string, limit int) error {
 	switch {
 	case len(text) > limit:
-		return Invalid(field, "it must have %d bytes at most", limit)
+		return Invalid(field, "it must have at most %d bytes", limit)
 	case !utf8.ValidString(text):
-		return Invalid(field, "it is no UTF-8")
+		return Invalid(field, "it must be valid UTF-8")
 	}
 	for _, r := range text {
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
@@ -61,7 +61,7 @@ var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 // a digit.
 func CheckName(field, text string) error {
 	if len(text) > MaxName || !nameForm.MatchString(text) {
-		return Invalid(field, "it must have 1 to %d letters, digits, '_', '.' or '-', and begin with a letter or a digit", MaxName)
+		return Invalid(field, "it must have 1 to %d letters, digits, '_', '.' or '-', and start with a letter or a digit", MaxName)
 	}
 	return nil
 }
@@ -70,10 +70,10 @@ func CheckName(field, text string) error {
 // without action, or with a text that CheckText rejects.
 func CheckRule(rule Rule) error {
 	if !slices.Contains(Directions(), rule.Direction) {
-		return Invalid(FieldDirection, "there is no such direction")
+		return Invalid(FieldDirection, "unknown direction")
 	}
 	if rule.Action == "" {
-		return Invalid(FieldAction, "it is missing")
+		return Invalid(FieldAction, "it is required")
 	}
 	if rule.Direction == DirectionGroup {
 		if err := CheckName(FieldAction, rule.Action); err != nil {

@@ -11,11 +11,11 @@ import (
 func (q TestQuery) Check() error {
 	switch {
 	case len(q.Packets) == 0:
-		return Invalid("packets", "there is none")
+		return Invalid("packets", "at least one is required")
 	case len(q.Packets) > MaxPackets:
-		return Invalid("packets", "there may be %d at most", MaxPackets)
+		return Invalid("packets", "at most %d are allowed", MaxPackets)
 	case q.Trace && len(q.Packets) > MaxTraced:
-		return Invalid("packets", "there may be %d with their paths at most", MaxTraced)
+		return Invalid("packets", "at most %d are allowed with their paths", MaxTraced)
 	}
 	if err := checkPackets("packets", q.Packets); err != nil {
 		return err
@@ -30,7 +30,7 @@ func (q ReachQuery) Check() error {
 		return err
 	}
 	if len(q.From) > MaxReachFrom {
-		return Invalid("from", "there may be %d at most", MaxReachFrom)
+		return Invalid("from", "at most %d are allowed", MaxReachFrom)
 	}
 	for i, end := range q.From {
 		if err := end.check(fmt.Sprintf("from.%d", i)); err != nil {
@@ -45,7 +45,7 @@ func (q ReachQuery) Check() error {
 // moved.
 func (q CompareQuery) Check() error {
 	if len(q.Guests) > MaxCompared {
-		return Invalid("guests", "there may be %d at most", MaxCompared)
+		return Invalid("guests", "at most %d are allowed", MaxCompared)
 	}
 	seen := map[Guest]bool{}
 	for i, guest := range q.Guests {
@@ -55,12 +55,12 @@ func (q CompareQuery) Check() error {
 		}
 		guest.Node = ""
 		if seen[guest] {
-			return Invalid(field, "it is there twice")
+			return Invalid(field, "it occurs twice")
 		}
 		seen[guest] = true
 	}
 	if len(q.Probes) > MaxPackets {
-		return Invalid("probes", "there may be %d at most", MaxPackets)
+		return Invalid("probes", "at most %d are allowed", MaxPackets)
 	}
 	if err := checkPackets("probes", q.Probes); err != nil {
 		return err
@@ -75,7 +75,7 @@ func (q CompareQuery) Check() error {
 // contradict each other.
 func checkAssumed(field string, states []State) error {
 	if len(states) > MaxAssumed {
-		return Invalid(field, "there may be %d at most", MaxAssumed)
+		return Invalid(field, "at most %d are allowed", MaxAssumed)
 	}
 	for i, s := range states {
 		if err := s.Check(); err != nil {
@@ -83,7 +83,7 @@ func checkAssumed(field string, states []State) error {
 		}
 		for _, other := range states[:i] {
 			if s.Scope.Same(other.Scope) {
-				return Invalid(fmt.Sprintf("%s.%d", field, i), "the scope is there twice")
+				return Invalid(fmt.Sprintf("%s.%d", field, i), "the scope occurs twice")
 			}
 		}
 	}
@@ -109,14 +109,14 @@ func (p Packet) check(field string) error {
 		return err
 	}
 	if p.Protocol == "" {
-		return Invalid(field+".protocol", "it is missing")
+		return Invalid(field+".protocol", "it is required")
 	}
 	if err := CheckText(field+".protocol", p.Protocol, MaxName); err != nil {
 		return err
 	}
 	for name, port := range map[string]int{".sport": p.SourcePort, ".dport": p.DestinationPort} {
 		if port < 0 || port > math.MaxUint16 {
-			return Invalid(field+name, "it must be from 0 to %d", math.MaxUint16)
+			return Invalid(field+name, "it must be between 0 and %d", math.MaxUint16)
 		}
 	}
 	return CheckText(field+".icmp_type", p.ICMPType, MaxName)
@@ -139,7 +139,7 @@ func (e End) check(field string) error {
 		ok = false
 	}
 	if !ok {
-		return Invalid(field, "%.40q is no end with what it needs and nothing else", string(e.Kind))
+		return Invalid(field, "the fields of the end %.40q are incomplete or do not belong to it", string(e.Kind))
 	}
 	for _, text := range []string{e.NIC, e.Node, e.Interface} {
 		if err := CheckText(field, text, MaxName); err != nil {
@@ -148,7 +148,7 @@ func (e End) check(field string) error {
 	}
 	if e.Address != "" {
 		if a, err := netip.ParseAddr(e.Address); err != nil || a.Zone() != "" {
-			return Invalid(field+".address", "it is no address")
+			return Invalid(field+".address", "it is not a valid address")
 		}
 	}
 	return nil

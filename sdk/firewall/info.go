@@ -13,18 +13,18 @@ import (
 // firewall type (which may be a typed nil) and validates the result.
 func Describe(ctx context.Context, backend Backend, firewallType Firewall) (Info, error) {
 	if backend == nil || firewallType == nil {
-		return Info{}, errors.New("a firewall service needs a backend and its firewall's type")
+		return Info{}, errors.New("a firewall service needs a backend and the type of its firewall")
 	}
 	info, err := backend.Info(ctx)
 	if err != nil {
-		return Info{}, fmt.Errorf("asking the backend for its info: %w", err)
+		return Info{}, fmt.Errorf("cannot get the info of the backend: %w", err)
 	}
 	info.Abilities = abilities.Names(&server{service: Service{FirewallType: firewallType}})
 	if info.Scopes == nil {
 		info.Scopes = usualScopes(info.Abilities)
 	}
 	if err := info.check(); err != nil {
-		return Info{}, fmt.Errorf("what the backend %.40q says of itself: %w", info.Name, err)
+		return Info{}, fmt.Errorf("the info of the backend %.40q is invalid: %w", info.Name, err)
 	}
 	return info, nil
 }
@@ -49,11 +49,11 @@ func (info Info) check() error {
 	for i, s := range info.Scopes {
 		same := func(other ScopeAbilities) bool { return other.Kind == s.Kind }
 		if !slices.Contains(ScopeKinds(), s.Kind) || slices.ContainsFunc(info.Scopes[:i], same) {
-			return fmt.Errorf("%.40q is no kind of scope, or named twice", s.Kind)
+			return fmt.Errorf("%.40q is not a kind of scope, or occurs twice", s.Kind)
 		}
 		for _, ability := range s.Abilities {
 			if !slices.Contains(info.Abilities, ability) {
-				return fmt.Errorf("the scope %s has %.40q, which the firewall's type does not satisfy", s.Kind, ability)
+				return fmt.Errorf("the scope %s has the ability %.40q, which the firewall's type does not implement", s.Kind, ability)
 			}
 		}
 	}

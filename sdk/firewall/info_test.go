@@ -39,9 +39,9 @@ func TestDescribe(t *testing.T) {
 		t.Errorf("what there is where is wrong: %+v", info)
 	}
 	for want, scopes := range map[string][]firewall.ScopeAbilities{
-		"no kind of scope":     {{Kind: "planet", Abilities: all}},
-		"named twice":          {{Kind: firewall.GuestScope, Abilities: all}, {Kind: firewall.GuestScope}},
-		"does not satisfy":     {{Kind: firewall.GuestScope, Abilities: append([]string{"aliases"}, all...)}},
+		"not a kind of scope":  {{Kind: "planet", Abilities: all}},
+		"occurs twice":         {{Kind: firewall.GuestScope, Abilities: all}, {Kind: firewall.GuestScope}},
+		"does not implement":   {{Kind: firewall.GuestScope, Abilities: append([]string{"aliases"}, all...)}},
 		"has the ability log":  {{Kind: firewall.GuestScope, Abilities: all[:2]}},
 		"has the ability rule": {},
 	} {

@@ -99,10 +99,10 @@ func (c RuleChange) Apply(rule Rule) (Rule, error) {
 	for _, name := range c.Clear {
 		to := rule.text(name)
 		if to == nil {
-			return Rule{}, Invalid(name, "a rule has no such field that can be taken away")
+			return Rule{}, Invalid(name, "a rule has no optional field of this name")
 		}
 		if v := set[name]; v != nil && *v != "" {
-			return Rule{}, Invalid(name, "it is set and taken away at once")
+			return Rule{}, Invalid(name, "the request both sets and clears it")
 		}
 		*to = ""
 	}

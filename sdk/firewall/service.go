@@ -79,10 +79,10 @@ type scoped interface {
 // the ability.
 func checkScope(scope Scope, ability string, has func(ScopeKind, string) bool) error {
 	if !ValidScope(scope) {
-		return Invalid(FieldScope, "%.40q is no scope with what it needs and nothing else", string(scope.Kind))
+		return Invalid(FieldScope, "the fields of the scope %.40q are incomplete or do not belong to it", string(scope.Kind))
 	}
 	if !has(scope.Kind, ability) {
-		return withField(plugin.Unsupported, FieldScope, "the firewall has no %s at the scope %s", ability, scope.Kind)
+		return withField(plugin.Unsupported, FieldScope, "the firewall does not support %s at the scope %s", ability, scope.Kind)
 	}
 	return nil
 }

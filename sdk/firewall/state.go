@@ -51,7 +51,7 @@ const MaxState = 16 << 20
 // exist is Absent, not an error. A state larger than MaxState is Refused.
 func ReadState(ctx context.Context, fw Firewall, scope Scope) (State, error) {
 	if !ValidScope(scope) {
-		return State{}, Invalid(FieldScope, "%.40q is no scope with what it needs and nothing else", string(scope.Kind))
+		return State{}, Invalid(FieldScope, "the fields of the scope %.40q are incomplete or do not belong to it", string(scope.Kind))
 	}
 	s := State{Scope: scope}
 	if scope.Kind == GroupScope {
@@ -127,8 +127,7 @@ func (s IPSetState) size() int {
 
 // tooLarge returns the error of a state larger than MaxState.
 func tooLarge() error {
-	return plugin.Errorf(plugin.Refused, "the rules, aliases and IP sets of one firewall take more than %d MiB, which is more than can be "+
-		"read at once", MaxState>>20)
+	return plugin.Errorf(plugin.Refused, "the rules, aliases and IP sets of one firewall exceed the limit of %d MiB", MaxState>>20)
 }
 
 // readGroup looks for the group in the cluster's list. It returns false if there is
@@ -192,17 +191,17 @@ func isNotFound(err error) bool {
 // index.
 func (s State) Check() error {
 	if !ValidScope(s.Scope) {
-		return Invalid(FieldScope, "%.40q is no scope with what it needs and nothing else", string(s.Scope.Kind))
+		return Invalid(FieldScope, "the fields of the scope %.40q are incomplete or do not belong to it", string(s.Scope.Kind))
 	}
 	if s.Absent && (s.Scope.Kind != GroupScope || !s.Equal(State{Scope: s.Scope, Absent: true})) {
-		return Invalid(FieldScope, "only a group can be absent, and has nothing then")
+		return Invalid(FieldScope, "only a group can be absent, and it must have no contents")
 	}
 	if err := CheckText(FieldComment, s.Comment, MaxComment); err != nil {
 		return err
 	}
 	for i, rule := range s.Rules {
 		if rule.Position != i {
-			return Invalid(FieldPosition, "rule %d stands at place %d of the list", rule.Position, i)
+			return Invalid(FieldPosition, "the rule with position %d is at position %d of the list", rule.Position, i)
 		}
 		if err := CheckRule(rule); err != nil {
 			return err
@@ -236,7 +235,7 @@ func checkNamed(seen map[string]bool, name, comment string) error {
 		return err
 	}
 	if seen[name] {
-		return Invalid(FieldName, "there are two of the name %s", name)
+		return Invalid(FieldName, "the name %s occurs twice", name)
 	}
 	seen[name] = true
 	return CheckText(FieldComment, comment, MaxComment)
@@ -246,7 +245,7 @@ func checkNamed(seen map[string]bool, name, comment string) error {
 // knows its notation.
 func checkCIDR(text string) error {
 	if text == "" {
-		return Invalid(FieldCIDR, "it is missing")
+		return Invalid(FieldCIDR, "it is required")
 	}
 	return CheckText(FieldCIDR, text, MaxText)
 }
@@ -286,7 +285,7 @@ func (o Options) check() error {
 			return err
 		}
 		if o.Text(name) != nil || o.Flag(name) != nil {
-			return Invalid(name, "it is none of the other options")
+			return Invalid(name, "it is a standard option and cannot be among the other options")
 		}
 		if err := CheckText(name, value, MaxText); err != nil {
 			return err

@@ -21,7 +21,7 @@ func (h *remoteHost) BackupFile(ctx context.Context, query BackupQuery, backup B
 	}
 	file := backupFileFromProto(answer)
 	if err := file.check(backup); err != nil {
-		return BackupFile{}, plugin.Errorf(plugin.Protocol, "the driver does not tell where the backup lies: %w", err)
+		return BackupFile{}, plugin.Errorf(plugin.Protocol, "the driver did not report the path of the backup: %w", err)
 	}
 	return file, nil
 }

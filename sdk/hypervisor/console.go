@@ -54,13 +54,13 @@ func (s ConsoleSpec) Check() error {
 	}
 	switch {
 	case s.Guest == nil && s.Node == "":
-		return refuse("node", "a console is of a guest or of a node")
+		return refuse("node", "a console needs a guest or a node")
 	case s.Guest != nil && s.Node != "":
-		return refuse("node", "a console is of a guest or of a node, not of both")
+		return refuse("node", "a console needs either a guest or a node, not both")
 	case s.Kind != "" && s.Kind != ConsoleTerminal && s.Kind != ConsoleGraphical:
-		return refuse("kind", "there is no console of kind %.40q", s.Kind)
+		return refuse("kind", "unknown console kind %.40q", s.Kind)
 	case s.Guest == nil && s.Kind == ConsoleGraphical:
-		return refuse("kind", "a node has terminals only")
+		return refuse("kind", "a node has only text consoles")
 	case s.Columns == 0 && s.Rows == 0:
 		return nil
 	}
@@ -75,7 +75,7 @@ func CheckConsoleSize(columns, rows int) error {
 		n     int
 	}{{"columns", columns}, {"rows", rows}} {
 		if side.n < 1 || side.n > MaxConsoleSize {
-			err := plugin.Errorf(plugin.Invalid, "a terminal has 1 to %d %s", MaxConsoleSize, side.field)
+			err := plugin.Errorf(plugin.Invalid, "a terminal must have 1 to %d %s", MaxConsoleSize, side.field)
 			err.Field = side.field
 			return err
 		}

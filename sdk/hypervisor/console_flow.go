@@ -70,7 +70,7 @@ func (f *consoleFlow) accept(m consoleMessage) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if m.taken < 0 || m.taken > f.under || len(m.data) > consoleWindow-f.held {
-		return plugin.Errorf(plugin.Protocol, "a console's messages exceed what was agreed")
+		return plugin.Errorf(plugin.Protocol, "the messages of a console exceed the agreed window")
 	}
 	f.under -= m.taken
 	if len(m.data) > 0 {

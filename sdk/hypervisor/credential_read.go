@@ -40,15 +40,15 @@ func ReadToken(entered endpoint.Credential) (endpoint.Credential, error) {
 	}
 	switch {
 	case entered.Form != endpoint.FormToken:
-		return endpoint.Credential{}, invalid("form", "only API tokens are taken")
+		return endpoint.Credential{}, invalid("form", "only API tokens are supported")
 	case strings.Contains(entered.ID, "="):
 		// Hypervisors print "id=secret" as one string. If that were accepted as an
 		// ID, the secret would be stored unencrypted and shown.
-		return endpoint.Credential{}, invalid("id", "must be the token's id alone, without = and the secret")
+		return endpoint.Credential{}, invalid("id", "must be only the token ID, without = and the secret")
 	case !plain(entered.ID, maxTokenID):
-		return endpoint.Credential{}, invalid("id", "must be a token's id of printable ASCII without spaces")
+		return endpoint.Credential{}, invalid("id", "must be a token ID in printable ASCII without spaces")
 	case !plain(string(entered.Secret), maxTokenSecret):
-		return endpoint.Credential{}, invalid("secret", "must be a token's secret of printable ASCII without spaces")
+		return endpoint.Credential{}, invalid("secret", "must be a token secret in printable ASCII without spaces")
 	}
 	return entered, nil
 }

@@ -44,9 +44,9 @@ type GuestExecutor interface {
 func CheckContainer(guest GuestRef) error {
 	switch {
 	case guest.Kind != Container:
-		return plugin.Errorf(plugin.Unsupported, "programs are run inside of containers, and sockets are told of these, not of VMs")
+		return plugin.Errorf(plugin.Unsupported, "running programs and listing sockets is only possible in containers, not in VMs")
 	case !guest.ID.Valid():
-		return plugin.Errorf(plugin.NotFound, "there is no guest of this id")
+		return plugin.Errorf(plugin.NotFound, "the guest does not exist")
 	}
 	return nil
 }

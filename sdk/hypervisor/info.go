@@ -97,7 +97,7 @@ type Scope struct {
 func Describe(ctx context.Context, driver Driver) (Info, error) {
 	info, err := driver.Info(ctx)
 	if err != nil {
-		return Info{}, fmt.Errorf("asking the driver for its info: %w", err)
+		return Info{}, fmt.Errorf("cannot get the info of the driver: %w", err)
 	}
 	if info.DefaultPort == "" {
 		info.DefaultPort = "8006"
@@ -109,10 +109,11 @@ func Describe(ctx context.Context, driver Driver) (Info, error) {
 		info.Capabilities = endpoint.Capabilities()
 	}
 	if err := info.check(); err != nil {
-		return Info{}, fmt.Errorf("what the driver %.40q says of itself: %w", info.Name, err)
+		return Info{}, fmt.Errorf("the info of the driver %.40q is invalid: %w", info.Name, err)
 	}
 	if _, enrols := As[Enroller](driver); !enrols && slices.ContainsFunc(info.Forms, func(f CredentialForm) bool { return f.OneTime }) {
-		return Info{}, fmt.Errorf("what the driver %s says of itself: it takes one-time codes and is no Enroller", info.Name)
+		return Info{}, fmt.Errorf("the info of the driver %s is invalid: it has a form for one-time codes, but does not implement "+
+			"Enroller", info.Name)
 	}
 	return info, nil
 }
@@ -155,12 +156,12 @@ var formName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
 // check validates a completed Info.
 func (info Info) check() error {
 	if port, err := strconv.ParseUint(info.DefaultPort, 10, 16); err != nil || port == 0 {
-		return fmt.Errorf("the default port is %.20q", info.DefaultPort)
+		return fmt.Errorf("the default port %.20q is invalid", info.DefaultPort)
 	}
 	for _, text := range []string{info.Name, info.Version, info.Product, info.Scope.Word, info.Scope.Holds, info.Scope.Example,
 		info.Usual.Storage, info.Usual.Bridge} {
 		if !label(text) {
-			return fmt.Errorf("%.40q is no short text", text)
+			return fmt.Errorf("%.40q is not a short text", text)
 		}
 	}
 	if err := checkForms(info.Forms); err != nil {
@@ -168,19 +169,19 @@ func (info Info) check() error {
 	}
 	for i, c := range info.Capabilities {
 		if !slices.Contains(endpoint.Capabilities(), c) || slices.Contains(info.Capabilities[:i], c) {
-			return fmt.Errorf("%.40q is no capability, or named twice", c)
+			return fmt.Errorf("%.40q is not a capability, or occurs twice", c)
 		}
 	}
 	if !info.Has(endpoint.Monitoring) {
-		return fmt.Errorf("the capability %s is always needed", endpoint.Monitoring)
+		return fmt.Errorf("the capability %s is required", endpoint.Monitoring)
 	}
 	for _, of := range info.Actions {
 		if of.Kind != VM && of.Kind != Container {
-			return fmt.Errorf("%.40q is no kind of guest", of.Kind)
+			return fmt.Errorf("%.40q is not a kind of guest", of.Kind)
 		}
 		for _, action := range of.Actions {
 			if !slices.Contains(Actions(VM), action) { // VMs know them all
-				return fmt.Errorf("%.40q is no action", action)
+				return fmt.Errorf("%.40q is not an action", action)
 			}
 		}
 	}
@@ -191,21 +192,21 @@ func (info Info) check() error {
 // host could be added.
 func checkForms(forms []CredentialForm) error {
 	if len(forms) > maxForms {
-		return fmt.Errorf("there are %d forms of credentials", len(forms))
+		return fmt.Errorf("there are too many credential forms: %d", len(forms))
 	}
 	lasting := false
 	for i, f := range forms {
 		same := func(other CredentialForm) bool { return other.Name == f.Name }
 		if !formName.MatchString(f.Name) || slices.ContainsFunc(forms[:i], same) {
-			return fmt.Errorf("%.40q is no name of a form of credentials, or comes twice", f.Name)
+			return fmt.Errorf("%.40q is not a valid name of a credential form, or occurs twice", f.Name)
 		}
 		if !label(f.Label) || !label(f.IDLabel) || !label(f.SecretLabel) || f.Label == "" || f.SecretLabel == "" {
-			return fmt.Errorf("the form %s lacks a label, or one is no short text", f.Name)
+			return fmt.Errorf("the form %s lacks a label, or a label is not a short text", f.Name)
 		}
 		lasting = lasting || !f.OneTime
 	}
 	if !lasting {
-		return fmt.Errorf("no form of credentials can be kept")
+		return fmt.Errorf("at least one credential form must not be one-time")
 	}
 	return nil
 }

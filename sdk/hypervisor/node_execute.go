@@ -170,18 +170,18 @@ var reserved = map[string]bool{"IFS": true, "ENV": true, "BASH_ENV": true, "SHEL
 func (c NodeCommand) Check() error {
 	switch {
 	case c.Program == "" || strings.HasPrefix(c.Program, "-") || strings.ContainsRune(c.Program, 0) || len(c.Program) > MaxNodePath:
-		return invalidNode("program", "a program is an absolute path or a name")
+		return invalidNode("program", "a program must be an absolute path or a name")
 	case strings.Contains(c.Program, "/") && !cleanPath(c.Program):
-		return invalidNode("program", "a program with a slash is an absolute path without . and ..")
+		return invalidNode("program", "a program with a slash must be an absolute path without . and ..")
 	case c.Directory != "" && c.Directory != "/" && !cleanPath(c.Directory):
-		return invalidNode("directory", "a directory is an absolute path without . and ..")
+		return invalidNode("directory", "a directory must be an absolute path without . and ..")
 	case c.Limit < 0:
-		return invalidNode("limit", "a limit is no negative time")
+		return invalidNode("limit", "a limit must not be negative")
 	}
 	all := len(c.Program) + len(c.Directory)
 	for _, argument := range c.Arguments {
 		if strings.ContainsRune(argument, 0) || len(argument) > MaxNodeArgument {
-			return invalidNode("arguments", "an argument has no NUL and at most %d bytes", MaxNodeArgument)
+			return invalidNode("arguments", "an argument must have at most %d bytes and no NUL", MaxNodeArgument)
 		}
 		all += len(argument) + 1
 	}
@@ -189,15 +189,15 @@ func (c NodeCommand) Check() error {
 	for _, v := range c.Environment {
 		switch {
 		case !variableName.MatchString(v.Name) || reserved[v.Name] || strings.HasPrefix(v.Name, "hostler_") || seen[v.Name]:
-			return invalidNode("environment", "a variable has a name of letters, digits and underscores, once, that is none of the shell's own")
+			return invalidNode("environment", "a variable name must have letters, digits and underscores, occur once, and not be reserved")
 		case strings.ContainsRune(string(v.Value), 0) || len(v.Value) > MaxNodeArgument:
-			return invalidNode("environment", "a variable has no NUL and at most %d bytes", MaxNodeArgument)
+			return invalidNode("environment", "a variable must have at most %d bytes and no NUL", MaxNodeArgument)
 		}
 		seen[v.Name] = true
 		all += len(v.Name) + len(v.Value) + 2
 	}
 	if all > MaxNodeCommand {
-		return invalidNode("arguments", "a command has at most %d bytes", MaxNodeCommand)
+		return invalidNode("arguments", "a command must have at most %d bytes", MaxNodeCommand)
 	}
 	return nil
 }
@@ -213,11 +213,11 @@ func (f NodeFile) Check() error {
 	sum, err := hex.DecodeString(f.SHA256)
 	switch {
 	case f.Mode > 0o777:
-		return invalidNode("mode", "a mode is 0 to 0777: nothing is stored that runs as somebody else")
+		return invalidNode("mode", "a mode must be between 0 and 0777: set-user-ID and similar bits are not allowed")
 	case f.Size < 0:
-		return invalidNode("size", "a size is no negative number")
+		return invalidNode("size", "a size must not be negative")
 	case err != nil || len(sum) != 0 && len(sum) != 32:
-		return invalidNode("sha256", "a SHA-256 has 64 hexadecimal digits")
+		return invalidNode("sha256", "a SHA-256 must have 64 hexadecimal digits")
 	}
 	return nil
 }
@@ -226,7 +226,7 @@ func (f NodeFile) Check() error {
 // absolute, not clean, the root, or longer than MaxNodePath.
 func CheckNodePath(name string) error {
 	if !cleanPath(name) {
-		return invalidNode("path", "a path is absolute, without . and .., and has at most %d bytes and no NUL", MaxNodePath)
+		return invalidNode("path", "a path must be absolute, without . and .., and have at most %d bytes and no NUL", MaxNodePath)
 	}
 	return nil
 }

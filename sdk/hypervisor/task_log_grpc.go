@@ -72,7 +72,7 @@ func (h *remoteHost) WaitTask(ctx context.Context, taskID string, from int, line
 		return nil
 	})
 	if err == nil && !ended {
-		err = plugin.Errorf(plugin.Internal, "the plugin ended the wait for task %s without a result", taskID)
+		err = plugin.Errorf(plugin.Internal, "the plugin stopped waiting for task %s without a result", taskID)
 	}
 	return result, err
 }

@@ -86,7 +86,7 @@ func NameOf[Optional, S any](table Abilities[S]) string { return abilityOf[Optio
 func abilityOf[Optional, S any](table Abilities[S]) Ability[S] {
 	i := slices.IndexFunc(table, func(a Ability[S]) bool { return a.optional == reflect.TypeFor[Optional]() })
 	if i < 0 {
-		panic("plugin: " + reflect.TypeFor[Optional]().String() + " is no ability of this kind")
+		panic("plugin: " + reflect.TypeFor[Optional]().String() + " is not an ability of this kind")
 	}
 	return table[i]
 }

@@ -52,7 +52,7 @@ func DescribeKind(ctx context.Context, conn grpc.ClientConnInterface, kind strin
 			return d, nil
 		}
 	}
-	return Description{}, Errorf(Unsupported, "the plugin serves no %s", kind)
+	return Description{}, Errorf(Unsupported, "the plugin does not provide a %s", kind)
 }
 
 // describeOver calls PluginService.Describe.
@@ -87,7 +87,7 @@ func (c *Connection) Ping(ctx context.Context) error {
 		return CallError(ctx, err)
 	}
 	if answer.GetStatus() != grpc_health_v1.HealthCheckResponse_SERVING {
-		return fmt.Errorf("plugin health is %s", answer.GetStatus())
+		return fmt.Errorf("the health of the plugin is %s", answer.GetStatus())
 	}
 	return nil
 }

@@ -65,17 +65,17 @@ func Serve(cfg ServeConfig) {
 // are none, if one has no kind or name, or if a kind occurs twice.
 func describe(ctx context.Context, services []Service) (*pluginv1.DescribeResponse, error) {
 	if len(services) == 0 {
-		return nil, fmt.Errorf("nothing to serve")
+		return nil, fmt.Errorf("the plugin has no services")
 	}
 	described := &pluginv1.DescribeResponse{}
 	kinds := map[string]bool{}
 	for _, s := range services {
 		d, err := s.Describe(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("describing a service: %w", err)
+			return nil, fmt.Errorf("cannot describe a service: %w", err)
 		}
 		if d.Kind == "" || d.Name == "" || kinds[d.Kind] {
-			return nil, fmt.Errorf("kind %q, name %q: each kind needs a name and may come once", d.Kind, d.Name)
+			return nil, fmt.Errorf("kind %q, name %q: each kind needs a name and may occur only once", d.Kind, d.Name)
 		}
 		kinds[d.Kind] = true
 		described.Services = append(described.Services, &pluginv1.Service{

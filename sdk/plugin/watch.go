@@ -20,7 +20,7 @@ const hostCheck = time.Second
 // the ID of the parent process, which changes when the parent dies.
 func watchHost(logger hclog.Logger) {
 	gone := func() {
-		logger.Warn("the service is gone, ending")
+		logger.Warn("the service has ended; exiting")
 		os.Exit(1)
 	}
 	fd, err := strconv.ParseUint(os.Getenv(WatchEnv), 10, 31)

@@ -74,7 +74,7 @@ func ReadConfig(path string) (Config, error) {
 	defer func() { _ = f.Close() }()
 	info, err := f.Stat()
 	if err != nil {
-		return Config{}, fmt.Errorf("looking at the configuration: %w", err)
+		return Config{}, fmt.Errorf("checking the configuration: %w", err)
 	}
 	if err := checkConfig(path, info); err != nil {
 		return Config{}, err
@@ -97,10 +97,10 @@ func ReadConfig(path string) (Config, error) {
 
 func checkConfig(path string, info fs.FileInfo) error {
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is no regular file", path)
+		return fmt.Errorf("%s is not a regular file", path)
 	}
 	if mode := info.Mode().Perm(); mode&0o022 != 0 {
-		return fmt.Errorf("%s may be written by others than its owner (mode %04o)", path, mode)
+		return fmt.Errorf("%s is writable by users other than its owner (mode %04o)", path, mode)
 	}
 	if uid := int(info.Sys().(*syscall.Stat_t).Uid); uid != 0 && uid != os.Geteuid() {
 		return fmt.Errorf("%s belongs to user id %d and not to root", path, uid)

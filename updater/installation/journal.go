@@ -98,8 +98,8 @@ func ReadJournal(path string) ([]Line, error) {
 		}
 	}
 	if damaged != nil {
-		return nil, fmt.Errorf("the last line of the journal %s is damaged (%w): look at what the run before it has done, remove the line, "+
-			"and resume", path, damaged)
+		return nil, fmt.Errorf("the last line of the journal %s is damaged (%w): check what the run before it has done, remove the "+
+			"line, and resume", path, damaged)
 	}
 	return lines, nil
 }

@@ -95,13 +95,13 @@ func Locked(stateDir string) (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("looking for an updater at work: %w", err)
+		return false, fmt.Errorf("checking for a running updater: %w", err)
 	}
 	defer func() { _ = f.Close() }()
 	// A question about a read lock needs no right to write, and meets every write lock.
 	ask := &unix.Flock_t{Type: unix.F_RDLCK}
 	if err := unix.FcntlFlock(f.Fd(), unix.F_OFD_GETLK, ask); err != nil {
-		return false, fmt.Errorf("looking for an updater at work: %w", err)
+		return false, fmt.Errorf("checking for a running updater: %w", err)
 	}
 	return ask.Type != unix.F_UNLCK, nil
 }

@@ -32,7 +32,7 @@ func ValidVersion(text string) bool { return len(text) <= 64 && versionName.Matc
 
 func (r *Request) check() error {
 	if !requestID.MatchString(r.ID) || !ValidVersion(r.Version) {
-		return errors.New("the request has no valid id and version")
+		return errors.New("the request has no valid ID and version")
 	}
 	return nil
 }
@@ -87,10 +87,10 @@ func readRequest(path string) (*Request, fs.FileInfo, error) {
 	defer func() { _ = f.Close() }()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, nil, fmt.Errorf("looking at the request: %w", err)
+		return nil, nil, fmt.Errorf("checking the request: %w", err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, nil, errors.New("the request is no regular file")
+		return nil, nil, errors.New("the request is not a regular file")
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxRequest+1))
 	if err != nil {
@@ -101,7 +101,7 @@ func readRequest(path string) (*Request, fs.FileInfo, error) {
 	}
 	var r Request
 	if err := json.Unmarshal(text, &r); err != nil {
-		return nil, nil, errors.New("the request is not in the form of one")
+		return nil, nil, errors.New("the request has an invalid form")
 	}
 	if err := r.check(); err != nil {
 		return nil, nil, err

@@ -44,8 +44,8 @@ func small(ctx context.Context, source Source, name string) ([]byte, error) {
 
 // Errors of a tarball that is not what the manifest says.
 var (
-	ErrSize = errors.New("the file has not the size that the manifest gives")
-	ErrSum  = errors.New("the file has not the SHA-256 that the manifest gives")
+	ErrSize = errors.New("the size of the file does not match the manifest")
+	ErrSum  = errors.New("the SHA-256 of the file does not match the manifest")
 )
 
 // Download fetches a tarball into a new file, and removes the file again unless
@@ -60,7 +60,7 @@ func Download(ctx context.Context, source Source, want File, path string, progre
 	defer func() { _ = body.Close() }()
 	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return fmt.Errorf("making the file for the download: %w", err)
+		return fmt.Errorf("creating the download file: %w", err)
 	}
 	defer func() {
 		err = errors.Join(err, out.Close())

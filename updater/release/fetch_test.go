@@ -111,12 +111,12 @@ func TestServersThatCheat(t *testing.T) {
 			_, _ = w.Write(tarball[:10])
 			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()
-		}), nil, "sends nothing"},
+		}), nil, "stopped sending"},
 		"redirect to http": {body(func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, plain.URL+"/plain/"+file.Name, http.StatusFound)
 		}), nil, "not https"},
 		"redirect without end": {body(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path, http.StatusFound) }), nil,
-			"without end"},
+			"redirects too often"},
 		"compressed twice": {body(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			_, _ = w.Write(tarball)

@@ -31,7 +31,7 @@ func ParseKey(text []byte) (Key, error) {
 	trimmed := bytes.TrimSpace(text)
 	block, rest := pem.Decode(trimmed)
 	if block == nil || len(rest) > 0 || len(block.Headers) > 0 || !bytes.HasPrefix(trimmed, []byte("-----BEGIN PUBLIC KEY-----")) {
-		return Key{}, errors.New("this is not one public key in PEM and nothing else")
+		return Key{}, errors.New("the text must contain exactly one public key in PEM and nothing else")
 	}
 	parsed, err := cryptoutils.UnmarshalPEMToPublicKey(trimmed)
 	if err != nil {
@@ -39,7 +39,7 @@ func ParseKey(text []byte) (Key, error) {
 	}
 	public, ok := parsed.(ed25519.PublicKey)
 	if !ok {
-		return Key{}, fmt.Errorf("the key is of another kind than Ed25519: %T", parsed)
+		return Key{}, fmt.Errorf("the key is not an Ed25519 key: %T", parsed)
 	}
 	return keyOf(public)
 }
@@ -98,7 +98,7 @@ func TrustedKeys(dir string) ([]Key, error) {
 		keys = append(keys, key)
 	}
 	if len(keys) == 0 {
-		return nil, fmt.Errorf("there is no trusted key (*%s) in %s", KeySuffix, dir)
+		return nil, fmt.Errorf("no trusted key (*%s) in %s", KeySuffix, dir)
 	}
 	return keys, nil
 }
@@ -107,16 +107,16 @@ func TrustedKeys(dir string) ([]Key, error) {
 func onlyOurs(path string, kind fs.FileMode) error {
 	info, err := os.Lstat(path)
 	if err != nil {
-		return fmt.Errorf("looking at the trusted keys: %w", err)
+		return fmt.Errorf("checking the trusted keys: %w", err)
 	}
 	if info.Mode().Type() != kind {
-		return fmt.Errorf("%s is not of the kind that it must be (%s)", path, info.Mode().Type())
+		return fmt.Errorf("%s has the wrong file type (expected %s)", path, info.Mode().Type())
 	}
 	if info.Mode().Perm()&0o022 != 0 {
-		return fmt.Errorf("%s may be written by others than its owner (mode %04o)", path, info.Mode().Perm())
+		return fmt.Errorf("%s is writable by users other than its owner (mode %04o)", path, info.Mode().Perm())
 	}
 	if owner, ok := ownerOf(info); !ok || (owner != 0 && owner != uint32(os.Geteuid())) {
-		return fmt.Errorf("%s belongs neither to root nor to the user who runs this", path)
+		return fmt.Errorf("%s belongs neither to root nor to the current user", path)
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ import (
 func Pack(from, tarball string, date time.Time) (file File, err error) {
 	out, err := os.OpenFile(tarball, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
-		return File{}, fmt.Errorf("making the tarball: %w", err)
+		return File{}, fmt.Errorf("creating the tarball: %w", err)
 	}
 	defer func() {
 		if closed := out.Close(); err == nil && closed != nil {
@@ -37,14 +37,14 @@ func Pack(from, tarball string, date time.Time) (file File, err error) {
 		return File{}, err
 	}
 	if err := archive.Close(); err != nil {
-		return File{}, fmt.Errorf("ending the tarball: %w", err)
+		return File{}, fmt.Errorf("closing the tarball: %w", err)
 	}
 	if err := packed.Close(); err != nil {
-		return File{}, fmt.Errorf("ending the tarball: %w", err)
+		return File{}, fmt.Errorf("closing the tarball: %w", err)
 	}
 	info, err := out.Stat()
 	if err != nil {
-		return File{}, fmt.Errorf("looking at the tarball: %w", err)
+		return File{}, fmt.Errorf("checking the tarball: %w", err)
 	}
 	return File{Name: filepath.Base(tarball), Size: info.Size(), SHA256: hex.EncodeToString(sum.Sum(nil))}, nil
 }

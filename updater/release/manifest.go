@@ -102,28 +102,28 @@ func ParseManifest(raw []byte) (*Manifest, error) {
 // signature was verified, because a signer errs too.
 func (m *Manifest) check() error {
 	if m.Schema != Schema {
-		return fmt.Errorf("it is of schema %d and this program knows %d", m.Schema, Schema)
+		return fmt.Errorf("it has schema %d, but this program supports only %d", m.Schema, Schema)
 	}
 	var errs []error
 	if !validVersion(m.Version) {
-		errs = append(errs, errors.New("version is no semantic version"))
+		errs = append(errs, errors.New("version is not a semantic version"))
 	}
 	if !validVersion(m.Minimum) {
-		errs = append(errs, errors.New("minimum is no semantic version"))
+		errs = append(errs, errors.New("minimum is not a semantic version"))
 	} else if Compare(m.Minimum, m.Version) > 0 {
 		errs = append(errs, errors.New("minimum is newer than the release itself"))
 	}
 	if !channelName.MatchString(m.Channel) {
-		errs = append(errs, errors.New("channel is no name of small letters, digits and hyphens"))
+		errs = append(errs, errors.New("channel is not a name of lower-case letters, digits and hyphens"))
 	}
 	if m.Date.IsZero() || m.Date.Year() > 9999 {
 		errs = append(errs, errors.New("date is missing"))
 	}
 	if m.NotesURL != "" && !isHTTPS(m.NotesURL) {
-		errs = append(errs, errors.New("notes_url is no https address"))
+		errs = append(errs, errors.New("notes_url is not an https address"))
 	}
 	if m.Migrations.From < 0 || m.Migrations.To < m.Migrations.From {
-		errs = append(errs, errors.New("migrations is no range"))
+		errs = append(errs, errors.New("migrations is not a valid range"))
 	}
 	errs = append(errs, m.checkFiles(), m.checkKeys())
 	return errors.Join(errs...)
@@ -132,19 +132,19 @@ func (m *Manifest) check() error {
 // checkFiles checks the list of archives.
 func (m *Manifest) checkFiles() error {
 	if len(m.Files) == 0 || len(m.Files) > 32 {
-		return errors.New("files names no tarball, or too many")
+		return errors.New("files has no tarball, or too many")
 	}
 	names := map[string]bool{}
 	for arch, f := range m.Files {
 		switch {
 		case !architecture.MatchString(arch):
-			return errors.New("files has a key that is no architecture such as linux/amd64")
+			return errors.New("files has a key that is not an architecture such as linux/amd64")
 		case !fileName.MatchString(f.Name) || names[f.Name]:
-			return fmt.Errorf("the file of %s has no name of its own that ends in .tar.gz", arch)
+			return fmt.Errorf("the file of %s needs a unique name that ends in .tar.gz", arch)
 		case f.Size < 1 || f.Size > MaxTarball:
-			return fmt.Errorf("the size of the file of %s is not from 1 to %d bytes", arch, MaxTarball)
+			return fmt.Errorf("the size of the file of %s is not between 1 and %d bytes", arch, MaxTarball)
 		case !hexSum.MatchString(f.SHA256):
-			return fmt.Errorf("the file of %s has no SHA-256 in small hexadecimal digits", arch)
+			return fmt.Errorf("the file of %s has no SHA-256 in lower-case hexadecimal digits", arch)
 		}
 		names[f.Name] = true
 	}
@@ -154,7 +154,7 @@ func (m *Manifest) checkFiles() error {
 // checkKeys checks the keys that the release brings and withdraws.
 func (m *Manifest) checkKeys() error {
 	if len(m.Keys) > 16 || len(m.Withdrawn) > 64 {
-		return errors.New("keys or withdrawn names too many keys")
+		return errors.New("keys or withdrawn has too many keys")
 	}
 	for _, text := range m.Keys {
 		if _, err := ParseKey([]byte(text)); err != nil {
@@ -163,7 +163,7 @@ func (m *Manifest) checkKeys() error {
 	}
 	for _, id := range m.Withdrawn {
 		if !keyID.MatchString(id) {
-			return errors.New("withdrawn has an entry that is no key id")
+			return errors.New("withdrawn has an entry that is not a key ID")
 		}
 	}
 	return nil

@@ -9,15 +9,15 @@ import (
 // Errors of a manifest that is signed and still not to be used.
 var (
 	// ErrReplay: the manifest is older than one that this installation has seen.
-	ErrReplay = errors.New("the release is older than one that was seen before")
+	ErrReplay = errors.New("the release is older than one that this installation has already seen")
 	// ErrNotNewer: the release is not newer than what is installed.
-	ErrNotNewer = errors.New("the release is not newer than what is installed")
+	ErrNotNewer = errors.New("the release is not newer than the installed version")
 	// ErrTooOld: what is installed is older than the release can be installed over.
 	ErrTooOld = errors.New("the installed version is too old for this release")
 	// ErrChannel: the release is of another channel than the one that is followed.
-	ErrChannel = errors.New("the release is of another channel")
+	ErrChannel = errors.New("the release belongs to another channel")
 	// ErrAhead: the release comes from the future.
-	ErrAhead = errors.New("the release's date is in the future: the clock of this machine is wrong, or that of the one that made it")
+	ErrAhead = errors.New("the release's date is in the future: the clock of this machine or of the build machine is wrong")
 )
 
 // Seen is the newest manifest that an installation has seen of a channel. It is kept where only root writes.
@@ -51,7 +51,8 @@ const maxAhead = 24 * time.Hour
 // Ahead refuses a release from the future. Once accepted, it would make every later one a replay.
 func (m *Manifest) Ahead(now time.Time) error {
 	if m.Date.After(now.Add(maxAhead)) {
-		return fmt.Errorf("%w: the release is of %s, and here it is %s", ErrAhead, m.Date.Format(time.RFC3339), now.UTC().Format(time.RFC3339))
+		return fmt.Errorf("%w: the release has the date %s, and the time here "+
+			"is %s", ErrAhead, m.Date.Format(time.RFC3339), now.UTC().Format(time.RFC3339))
 	}
 	return nil
 }
@@ -72,7 +73,7 @@ func (c Channels) Accept(m *Manifest, raw []byte) error {
 // Of refuses a manifest of another channel.
 func (m *Manifest) Of(channel string) error {
 	if m.Channel != channel {
-		return fmt.Errorf("%w: %s and not %s", ErrChannel, m.Channel, channel)
+		return fmt.Errorf("%w: %s instead of %s", ErrChannel, m.Channel, channel)
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ type Signer struct {
 func NewSigner() (*Signer, error) {
 	_, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
-		return nil, fmt.Errorf("making a key: %w", err)
+		return nil, fmt.Errorf("creating a key: %w", err)
 	}
 	return signerOf(private)
 }
@@ -49,7 +49,7 @@ func signerOf(private ed25519.PrivateKey) (*Signer, error) {
 func ParseSigner(text []byte, passphrase func() ([]byte, error)) (*Signer, error) {
 	block, rest := pem.Decode(bytes.TrimSpace(text))
 	if block == nil || len(bytes.TrimSpace(rest)) > 0 {
-		return nil, errors.New("this is not one private key in PEM and nothing else")
+		return nil, errors.New("the text must contain exactly one private key in PEM and nothing else")
 	}
 	parsed, err := cryptoutils.UnmarshalPEMToPrivateKey(text, func(bool) ([]byte, error) { return passphrase() })
 	if err != nil {
@@ -57,7 +57,7 @@ func ParseSigner(text []byte, passphrase func() ([]byte, error)) (*Signer, error
 	}
 	private, ok := parsed.(ed25519.PrivateKey)
 	if !ok {
-		return nil, fmt.Errorf("the key is of another kind than Ed25519: %T", parsed)
+		return nil, fmt.Errorf("the key is not an Ed25519 key: %T", parsed)
 	}
 	return signerOf(private)
 }
@@ -89,7 +89,7 @@ func Sign(manifest []byte, signers ...*Signer) ([]byte, error) {
 		return nil, err
 	}
 	if len(signers) == 0 {
-		return nil, errors.New("a release needs a key that signs it")
+		return nil, errors.New("a release needs at least one key to sign it")
 	}
 	var lines strings.Builder
 	for _, s := range signers {

@@ -33,7 +33,7 @@ func NewSource(place string, options SourceOptions) (Source, error) {
 	}
 	u, err := url.Parse(place)
 	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, errors.New("a source of releases is an absolute path or an https address without user and query")
+		return nil, errors.New("a source of releases must be an absolute path or an https address without user and query")
 	}
 	return newServer(u, options), nil
 }
@@ -48,7 +48,7 @@ func (f folder) String() string { return string(f) }
 // from a manifest.
 func (f folder) Open(_ context.Context, name string) (io.ReadCloser, error) {
 	if name != filepath.Base(name) {
-		return nil, fmt.Errorf("%q is no plain file name", name)
+		return nil, fmt.Errorf("%q is not a plain file name", name)
 	}
 	path := filepath.Join(string(f), name)
 	info, err := os.Stat(path)
@@ -56,7 +56,7 @@ func (f folder) Open(_ context.Context, name string) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("opening a file of the release: %w", err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file", path) // a FIFO would hang
+		return nil, fmt.Errorf("%s is not a regular file", path) // a FIFO would hang
 	}
 	file, err := os.Open(path)
 	if err != nil {
@@ -123,7 +123,7 @@ func newServer(base *url.URL, options SourceOptions) *server {
 			return errors.New("the server redirects to an address that is not https")
 		}
 		if len(via) > maxRedirects {
-			return errors.New("the server redirects without end")
+			return errors.New("the server redirects too often")
 		}
 		r.Header.Del("Referer")
 		return nil
@@ -138,7 +138,7 @@ func (s *server) String() string { return s.base.String() }
 // Open asks for the file and for nothing else: no cookie, no version, no name of this installation.
 func (s *server) Open(ctx context.Context, name string) (io.ReadCloser, error) {
 	if name != filepath.Base(name) || name == ".." {
-		return nil, fmt.Errorf("%q is no plain file name", name)
+		return nil, fmt.Errorf("%q is not a plain file name", name)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	r, err := retryablehttp.NewRequestWithContext(ctx, http.MethodGet, s.base.JoinPath(name).String(), nil)
@@ -193,7 +193,7 @@ type patient struct {
 }
 
 var (
-	errIdle = errors.New("the server sends nothing any more")
+	errIdle = errors.New("the server stopped sending data")
 	errSlow = errors.New("the server sends too slowly")
 )
 

@@ -14,7 +14,7 @@ import (
 )
 
 // ErrArchive: a tarball holds what no release may hold.
-var ErrArchive = errors.New("the tarball is not that of a release")
+var ErrArchive = errors.New("the tarball is not a valid release")
 
 // Unpack writes a verified tarball into a new folder. A release is made of
 // folders and regular files: links, devices, FIFOs, names that are absolute or
@@ -23,7 +23,7 @@ var ErrArchive = errors.New("the tarball is not that of a release")
 // caller removes it.
 func Unpack(ctx context.Context, tarball io.Reader, dir string) error {
 	if err := os.Mkdir(dir, 0o755); err != nil {
-		return fmt.Errorf("making the folder of the release: %w", err)
+		return fmt.Errorf("creating the folder of the release: %w", err)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -41,7 +41,7 @@ func Unpack(ctx context.Context, tarball io.Reader, dir string) error {
 	// What follows the last entry must be the end of the compressed stream: its
 	// checksum is checked there.
 	if n, err := io.Copy(io.Discard, io.LimitReader(packed, 1<<20)); err != nil || n == 1<<20 {
-		return fmt.Errorf("%w: there is more behind its end, or its checksum is wrong", ErrArchive)
+		return fmt.Errorf("%w: it has data after its end, or its checksum is wrong", ErrArchive)
 	}
 	return root.Close()
 }
@@ -85,13 +85,13 @@ func (u *unpacker) one(header *tar.Header, content io.Reader) error {
 		return fmt.Errorf("%w: it has an entry with a name that is not plain", ErrArchive)
 	}
 	if u.seen[name] || len(u.seen) >= MaxEntries {
-		return fmt.Errorf("%w: %s comes twice, or there are too many entries", ErrArchive, name)
+		return fmt.Errorf("%w: %s occurs twice, or there are too many entries", ErrArchive, name)
 	}
 	u.seen[name] = true
 	switch header.Typeflag {
 	case tar.TypeDir:
 		if err := u.root.MkdirAll(name, 0o755); err != nil {
-			return fmt.Errorf("making the folder %s: %w", name, err)
+			return fmt.Errorf("creating the folder %s: %w", name, err)
 		}
 		return nil
 	case tar.TypeReg:
@@ -114,7 +114,7 @@ func (u *unpacker) file(name string, header *tar.Header, content io.Reader) (err
 		mode = 0o755
 	}
 	if err := u.root.MkdirAll(path.Dir(name), 0o755); err != nil {
-		return fmt.Errorf("making the folder of %s: %w", name, err)
+		return fmt.Errorf("creating the folder of %s: %w", name, err)
 	}
 	out, err := u.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {

@@ -112,7 +112,7 @@ func TestBadACME(t *testing.T) {
 		t.Fatal(err)
 	}
 	bad([]string{"/nowhere.pem"}, append(good, "HOSTLER_ACME_CA=/nowhere.pem")...)
-	bad([]string{"no certificate in it"}, append(good, "HOSTLER_ACME_CA="+empty)...)
+	bad([]string{"not contain a certificate"}, append(good, "HOSTLER_ACME_CA="+empty)...)
 	o := run(t, append(env, append(good, "HOSTLER_ACME_BINDING_ID=1", "HOSTLER_ACME_BINDING_KEY_FILE="+empty)...), "", "serve")
 	o.fails(t, "not in base64url")
 	if strings.Contains(o.Err+o.Out, "canary") {

@@ -43,7 +43,7 @@ func TestAuditVerifyUnderLoad(t *testing.T) {
 	}
 	verify := func(when string) {
 		t.Helper()
-		if out := run(t, s.env, "", "audit", "verify"); out.Code != 0 || !strings.HasPrefix(out.Out, "The audit trail is good: ") {
+		if out := run(t, s.env, "", "audit", "verify"); out.Code != 0 || !strings.HasPrefix(out.Out, "The audit log is intact: ") {
 			t.Fatalf("%s: %d %s%s", when, out.Code, out.Out, out.Err)
 		}
 	}

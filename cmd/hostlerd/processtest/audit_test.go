@@ -30,8 +30,8 @@ func TestAuditVerify(t *testing.T) {
 	owner := setUp(t, s)
 	s.sealed(t)
 	out := run(t, s.env, "", "audit", "verify").succeeds(t)
-	if !strings.HasPrefix(out.Out, "The audit trail is good: ") || strings.Count(out.Out, "\n") != 1 ||
-		strings.HasPrefix(out.Out, "The audit trail is good: 0 ") {
+	if !strings.HasPrefix(out.Out, "The audit log is intact: ") || strings.Count(out.Out, "\n") != 1 ||
+		strings.HasPrefix(out.Out, "The audit log is intact: 0 ") {
 		t.Errorf("it says %q", out.Out)
 	}
 	run(t, s.env, "", "keys", "rotate").succeeds(t)
@@ -64,7 +64,7 @@ func TestAuditVerify(t *testing.T) {
 	if _, err := d.Pool.Exec(t.Context(), "TRUNCATE audit, audit_chain, audit_links, audit_pending, audit_anchors"); err != nil {
 		t.Fatal(err)
 	}
-	broken(t, run(t, s.env, "", "audit", "verify"), "the audit trail is empty")
+	broken(t, run(t, s.env, "", "audit", "verify"), "the audit log is empty")
 	run(t, s.env, "", "audit", "verfy").fails(t, "unknown command")
 }
 

@@ -20,14 +20,14 @@ func TestKeysCreate(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "etc", "keys", "the.key")
 	env := append(environment(t, "postgres://nobody@127.0.0.1:1/none", t.TempDir()), "HOSTLER_KEY_FILE="+file)
-	if out := run(t, env, "", "keys", "create").succeeds(t).Out; !strings.Contains(out, "Made key ") || !strings.Contains(out, file) {
+	if out := run(t, env, "", "keys", "create").succeeds(t).Out; !strings.Contains(out, "Created key ") || !strings.Contains(out, file) {
 		t.Errorf("it says %q", out)
 	}
 	before, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out := run(t, env, "", "keys", "create").succeeds(t).Out; !strings.Contains(out, file+" is there already") {
+	if out := run(t, env, "", "keys", "create").succeeds(t).Out; !strings.Contains(out, file+" already exists") {
 		t.Errorf("it says %q", out)
 	}
 	if after, err := os.ReadFile(file); err != nil || string(after) != string(before) {
@@ -92,7 +92,7 @@ func TestKeyIsCredential(t *testing.T) {
 		t.Helper()
 		owner.must(t, http.StatusOK, http.MethodPost, fmt.Sprintf("/api/v1/hosts/%d/sync", host), nil, nil)
 	}
-	run(t, i.env, "", "keys", "rotate").fails(t, i.credentials, "credential of systemd", "stop the service", "--key-file")
+	run(t, i.env, "", "keys", "rotate").fails(t, i.credentials, "systemd credential", "stop the service", "--key-file")
 	before, err := os.ReadFile(i.file)
 	if err != nil {
 		t.Fatal(err)

@@ -72,7 +72,7 @@ func TestKeysRotate(t *testing.T) {
 		return text
 	}
 	oldKey, before := read(), sealed()
-	if out := run(t, s.env, "", "keys", "rotate").succeeds(t).Out; !strings.Contains(out, "New key ") ||
+	if out := run(t, s.env, "", "keys", "rotate").succeeds(t).Out; !strings.Contains(out, "The new key is ") ||
 		!strings.Contains(out, filepath.Dir(file)) {
 		t.Errorf("it says %q", out)
 	}

@@ -141,7 +141,7 @@ func TestNotifyNobody(t *testing.T) {
 	t.Parallel()
 	s := startService(t, options{Env: []string{"NOTIFY_SOCKET=" + filepath.Join(t.TempDir(), "nobody"), "WATCHDOG_USEC=100000"}})
 	waittest.Succeeds(t, "the log says that systemd is away", func() error {
-		if !strings.Contains(s.Log.String(), "systemd could not be told") {
+		if !strings.Contains(s.Log.String(), "cannot report the service's state to systemd") {
 			return errors.New("it does not")
 		}
 		return nil

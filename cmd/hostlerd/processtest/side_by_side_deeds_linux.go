@@ -32,7 +32,7 @@ func (s *sideBySide) deeds(t *testing.T) {
 
 	// What snapshots of the second kind have not is refused in words of its own.
 	run := &snapshotRun{t: t, owner: s.owner, path: s.apps["web"].path}
-	run.failed("no description", http.MethodPost, "/snapshots", map[string]any{"name": "told", "description": "before the change"})
+	run.failed("cannot have a description", http.MethodPost, "/snapshots", map[string]any{"name": "told", "description": "before the change"})
 	run.failed("memory", http.MethodPost, "/snapshots", map[string]any{"name": "awake", "vmstate": true})
 	run.lists("later<")
 	run.done(http.MethodDelete, "/snapshots/later", nil)

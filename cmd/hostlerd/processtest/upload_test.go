@@ -62,7 +62,7 @@ func TestUploadIsKilled(t *testing.T) {
 
 	// The node has no room for it below /var/tmp.
 	cluster.control(t, http.MethodPost, "/option", map[string]any{"upload_room_bytes": size / 2}, nil)
-	over(owner.uploaded(t, host, "node.iso", size), "an upload to a node that is full", "failed", "below /var/tmp")
+	over(owner.uploaded(t, host, "node.iso", size), "an upload to a node that is full", "failed", "space in /var/tmp")
 	cluster.control(t, http.MethodPost, "/option", map[string]any{"upload_room_bytes": -1}, nil)
 
 	leaving, leave := context.WithCancel(t.Context())

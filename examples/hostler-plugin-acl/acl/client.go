@@ -43,7 +43,7 @@ func (c *client) send(ctx context.Context, method, path, etag string, rows []row
 	}
 	req, err := http.NewRequestWithContext(ctx, method, "https://"+c.target.Address+path, body)
 	if err != nil {
-		return nil, "", firewall.Invalid("address", "the target's address is none")
+		return nil, "", firewall.Invalid("address", "the target's address is invalid")
 	}
 	if etag != "" {
 		req.Header.Set("If-Match", etag)
@@ -65,7 +65,7 @@ func (c *client) send(ctx context.Context, method, path, etag string, rows []row
 	case err != nil:
 		return nil, "", endpoint.NetworkError(ctx, err)
 	case len(text) > maxAnswer || json.Unmarshal(text, &answer) != nil || resp.Header.Get("ETag") == "":
-		return nil, "", plugin.Errorf(plugin.Protocol, "the answer is no access list")
+		return nil, "", plugin.Errorf(plugin.Protocol, "the answer is not an access list")
 	}
 	return answer.Rules, resp.Header.Get("ETag"), nil
 }
@@ -74,7 +74,7 @@ func (c *client) send(ctx context.Context, method, path, etag string, rows []row
 func refusal(resp *http.Response) error {
 	var body struct{ Error, Field string }
 	if json.NewDecoder(io.LimitReader(resp.Body, 64<<10)).Decode(&body) != nil || body.Error == "" {
-		return plugin.Errorf(plugin.Protocol, "something else than a server of access lists answers there: %s", resp.Status)
+		return plugin.Errorf(plugin.Protocol, "a server other than one for access lists answers at this address: %s", resp.Status)
 	}
 	switch resp.StatusCode {
 	case http.StatusBadRequest:

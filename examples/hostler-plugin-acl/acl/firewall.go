@@ -78,7 +78,7 @@ func (f *Firewall) edit(ctx context.Context, scope firewall.Scope, position int,
 		return err
 	}
 	if position < 0 || position >= len(rows) {
-		err := plugin.Errorf(plugin.NotFound, "there is no rule %d", position)
+		err := plugin.Errorf(plugin.NotFound, "rule %d does not exist", position)
 		err.Field = firewall.FieldPosition
 		return err
 	}
@@ -108,11 +108,11 @@ func (f *Firewall) read(ctx context.Context, scope firewall.Scope, digest string
 func pathOf(scope firewall.Scope) (string, error) {
 	switch {
 	case !firewall.ValidScope(scope):
-		return "", firewall.Invalid(firewall.FieldScope, "it is no scope")
+		return "", firewall.Invalid(firewall.FieldScope, "it is not a valid scope")
 	case scope.Kind == firewall.ClusterScope:
 		return "/v1/list", nil
 	case scope.Kind != firewall.GuestScope: // the service never asks for these
-		return "", plugin.Errorf(plugin.Unsupported, "there are no lists for a %s", scope.Kind)
+		return "", plugin.Errorf(plugin.Unsupported, "a %s has no access lists", scope.Kind)
 	}
 	for _, text := range []string{scope.Guest.ID, scope.Guest.Node} {
 		if err := firewall.CheckName("guest", text); err != nil {

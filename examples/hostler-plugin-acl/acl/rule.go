@@ -40,7 +40,7 @@ func rowOf(r firewall.Rule) (row, error) {
 		firewall.FieldICMPType: r.ICMPType,
 	} {
 		if text != "" {
-			return row{}, firewall.Invalid(field, "rules of access lists have no such field")
+			return row{}, firewall.Invalid(field, "rules of access lists do not have this field")
 		}
 	}
 	return row{

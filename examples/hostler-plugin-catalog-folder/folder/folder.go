@@ -16,24 +16,24 @@ import (
 // Source opens folders.
 type Source struct{}
 
-// Info says what the source is, and what the owner is asked for.
+// Info describes the source and its options.
 func (Source) Info(context.Context) (catalog.Info, error) {
 	return catalog.Info{
 		Name: "example-folder", Version: "1.0.0", Title: "Example folder",
-		Trust:   "Whoever may write to the folder decides what runs as root on your nodes, after your consent.",
+		Trust:   "Anyone who can write to the folder decides what runs as root on your nodes, after your consent.",
 		Options: []catalog.Option{{Key: "folder", Type: catalog.Folder, Required: true, Description: "The folder."}},
 	}, nil
 }
 
-// Open uses no network and no disk: it only looks at the configuration.
+// Open checks the configuration. It uses neither network nor disk.
 func (Source) Open(_ context.Context, config catalog.Config) (catalog.Catalog, error) {
 	for key := range config.Options {
 		if key != "folder" {
-			return nil, &plugin.Error{Kind: plugin.Invalid, Field: key, Message: "there is no such option"}
+			return nil, &plugin.Error{Kind: plugin.Invalid, Field: key, Message: "unknown option"}
 		}
 	}
 	if config.Options["folder"] == "" || config.Cache == "" {
-		return nil, &plugin.Error{Kind: plugin.Invalid, Field: "folder", Message: "a folder and a cache are needed"}
+		return nil, &plugin.Error{Kind: plugin.Invalid, Field: "folder", Message: "a folder and a cache are required"}
 	}
 	cache := tree.NewCache(config.Cache, tree.Limits{Files: 5000, FileSize: 8 << 20, Size: 64 << 20, Trees: 20})
 	return &Catalog{folder: config.Options["folder"], cache: cache}, nil
@@ -45,7 +45,7 @@ type Catalog struct {
 	cache  tree.Cache
 }
 
-// Health says whether a sync would work.
+// Health reports whether a sync would work.
 func (c *Catalog) Health(ctx context.Context) error {
 	_, err := os.Stat(c.folder)
 	return cmp.Or(ctx.Err(), err)
@@ -54,7 +54,7 @@ func (c *Catalog) Health(ctx context.Context) error {
 // Close has nothing to release.
 func (c *Catalog) Close() error { return nil }
 
-// newest keeps the present state of the folder in the cache. Its pin is the checksum of everything.
+// newest stores the current state of the folder in the cache. Its pin is the checksum of all files.
 func (c *Catalog) newest() (*tree.Tree, catalog.Pin, error) {
 	root, err := os.OpenRoot(c.folder)
 	if err != nil {
@@ -80,15 +80,15 @@ func (c *Catalog) at(ctx context.Context, pin catalog.Pin) (*tree.Tree, error) {
 			return t, nil
 		}
 	}
-	return nil, plugin.Errorf(plugin.NotFound, "there is no such state")
+	return nil, plugin.Errorf(plugin.NotFound, "the state does not exist")
 }
 
-// app is the pin of one app. It moves only when the app's own files change.
+// app returns the pin of one app. It changes only when the app's own files change.
 func app(t *tree.Tree, slug string) catalog.Pin {
 	return catalog.Pin{{Repository: slug, Commit: tree.Hash(t.Below(slug + "/"))}}
 }
 
-// Sync lists all apps; Listing sends only what has changed since the cursor.
+// Sync lists all apps; Listing sends only the changes since the cursor.
 func (c *Catalog) Sync(ctx context.Context, request catalog.SyncRequest, each func(catalog.SyncStep) error) error {
 	t, pin, err := c.newest()
 	if len(request.Wanted) > 0 {
@@ -117,7 +117,7 @@ func (c *Catalog) Sync(ctx context.Context, request catalog.SyncRequest, each fu
 func entry(t *tree.Tree, slug string) (catalog.Entry, error) {
 	raw, err := t.Read(slug + "/app.json")
 	if err != nil || !catalog.ValidSlug(slug) {
-		return catalog.Entry{}, plugin.Errorf(plugin.NotFound, "there is no such app")
+		return catalog.Entry{}, plugin.Errorf(plugin.NotFound, "the app does not exist")
 	}
 	var a struct{ Name, Description string }
 	if err := json.Unmarshal(raw, &a); err != nil {
@@ -125,13 +125,13 @@ func entry(t *tree.Tree, slug string) (catalog.Entry, error) {
 	}
 	e := catalog.Entry{Slug: slug, Type: catalog.ContainerEntry, Name: a.Name, Description: a.Description, App: app(t, slug)}
 	if _, ok := t.Find(slug + "/install.sh"); !ok {
-		e.Removed = "There is no install.sh."
+		e.Removed = "The app has no install.sh."
 	}
 	e.Digest = catalog.EntryDigest(e)
 	return e, catalog.CheckEntry(e)
 }
 
-// Entry gives one app.
+// Entry returns one app.
 func (c *Catalog) Entry(ctx context.Context, slug string, pin catalog.Pin) (catalog.Entry, error) {
 	t, err := c.at(ctx, pin)
 	if err != nil {
@@ -140,19 +140,19 @@ func (c *Catalog) Entry(ctx context.Context, slug string, pin catalog.Pin) (cata
 	return entry(t, slug)
 }
 
-// installable gives the state for an app that can be installed.
+// installable returns the state for an app that can be installed.
 func (c *Catalog) installable(ctx context.Context, slug string, pin catalog.Pin, purpose catalog.Purpose) (*tree.Tree, error) {
 	t, err := c.at(ctx, pin)
 	if err != nil {
 		return nil, err
 	}
 	if e, err := entry(t, slug); err != nil || e.Removed != "" || purpose != catalog.Install {
-		return nil, plugin.Errorf(plugin.NotFound, "there is nothing that installs or updates this")
+		return nil, plugin.Errorf(plugin.NotFound, "the app cannot be installed or updated")
 	}
 	return t, nil
 }
 
-// Bundle hands over all files of an app.
+// Bundle sends all files of an app.
 func (c *Catalog) Bundle(ctx context.Context, request catalog.BundleRequest, each func(catalog.BundlePart) error) error {
 	t, err := c.installable(ctx, request.Slug, request.Pin, request.Purpose)
 	if err != nil {
@@ -169,13 +169,13 @@ func (c *Catalog) Bundle(ctx context.Context, request catalog.BundleRequest, eac
 	return b.Send(each)
 }
 
-// Launch says how install.sh is run, what it sees, and how it tells that it is done.
+// Launch describes how install.sh is run, its environment, and the line that means success.
 func (c *Catalog) Launch(ctx context.Context, request catalog.LaunchRequest) (catalog.Launch, error) {
 	if _, err := c.installable(ctx, request.Slug, request.Pin, request.Purpose); err != nil {
 		return catalog.Launch{}, err
 	}
 	for key := range request.Overrides {
-		return catalog.Launch{}, &plugin.Error{Kind: plugin.Invalid, Field: key, Message: "nothing can be set"}
+		return catalog.Launch{}, &plugin.Error{Kind: plugin.Invalid, Field: key, Message: "the app has no settings"}
 	}
 	return catalog.Launch{Interpreter: "sh", Program: "install.sh", Succeeded: "all done", Environment: []catalog.Variable{
 		{Name: "NAME", Value: request.Name}, {Name: "TAGS", Value: strings.Join(request.Tags, ";")}, {Name: "STORAGE",

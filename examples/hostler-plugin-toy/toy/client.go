@@ -51,7 +51,7 @@ func (c *client) send(ctx context.Context, method, path string, query url.Values
 	}
 	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(text))
 	if err != nil {
-		return nil, invalid("address", "the target's address is none")
+		return nil, invalid("address", "the target's address is invalid")
 	}
 	// A credential that is a token would go into a header here, the one place where the secret becomes a string.
 	req.Header.Set("Accept", "application/json")
@@ -81,7 +81,7 @@ func decodeError(ctx context.Context, err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &syntax), errors.As(err, &form), errors.As(err, &long), errors.Is(err, io.EOF):
-		return plugin.Errorf(plugin.Protocol, "the answer is not one of a toy hypervisor: %w", err)
+		return plugin.Errorf(plugin.Protocol, "the answer does not come from a toy hypervisor: %w", err)
 	}
 	return endpoint.NetworkError(ctx, err)
 }
@@ -95,7 +95,7 @@ func refusal(resp *http.Response) error {
 		Field   string   `json:"field"`
 	}
 	if json.NewDecoder(io.LimitReader(resp.Body, 64<<10)).Decode(&body) != nil || body.Error == "" {
-		return plugin.Errorf(plugin.Protocol, "something else than a toy hypervisor answers there: %s", resp.Status)
+		return plugin.Errorf(plugin.Protocol, "a server other than a toy hypervisor answers at this address: %s", resp.Status)
 	}
 	kind, known := map[int]plugin.ErrorKind{
 		http.StatusBadRequest: plugin.Invalid, http.StatusUnauthorized: plugin.TokenRejected,

@@ -13,7 +13,7 @@ var _ hypervisor.CredentialReader = (*Driver)(nil)
 // the certificate's fingerprint. A driver whose credentials are API tokens leaves this file out.
 func (d *Driver) ReadCredential(_ context.Context, entered endpoint.Credential) (endpoint.Credential, error) {
 	if entered.Form != endpoint.FormClientCertificate {
-		return endpoint.Credential{}, invalid("form", "only client certificates are kept")
+		return endpoint.Credential{}, invalid("form", "only client certificates are supported")
 	}
 	return endpoint.ReadClientCertificate(entered)
 }

@@ -32,7 +32,7 @@ func readCode(code plugin.Secret) (token joinToken, err error) {
 		token.Fingerprint, err = endpoint.ParseFingerprint(token.Fingerprint)
 	}
 	if err != nil || token.Secret == "" || token.Address == "" {
-		return joinToken{}, invalid("secret", "must be a join code of a toy hypervisor, whole and as it was printed")
+		return joinToken{}, invalid("secret", "must be a complete join code of a toy hypervisor")
 	}
 	return token, nil
 }
@@ -66,7 +66,7 @@ func (d *Driver) Redeem(ctx context.Context, target endpoint.Target, code plugin
 	}
 	resp, err := c.send(ctx, http.MethodPost, "/v1/join", nil, map[string]string{"secret": token.Secret})
 	if plugin.KindOf(err) == plugin.Refused { // which would say that the code was not taken, and a server that fails may have
-		return plugin.Errorf(plugin.Internal, "the toy hypervisor failed while it took the code: %w", err)
+		return plugin.Errorf(plugin.Internal, "the toy hypervisor failed while it processed the code: %w", err)
 	}
 	if err != nil {
 		return err

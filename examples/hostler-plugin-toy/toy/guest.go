@@ -59,7 +59,7 @@ func (h *Host) Guest(ctx context.Context, ref hypervisor.GuestRef) (hypervisor.G
 	}
 	guest := r.guest()
 	if guest.ID != ref.ID || guest.Kind != ref.Kind || guest.Node != ref.Node || !guest.Same(ref) {
-		return hypervisor.Guest{}, plugin.Errorf(plugin.NotFound, "there is no %s %s on node %q", ref.Kind, ref.ID, ref.Node)
+		return hypervisor.Guest{}, plugin.Errorf(plugin.NotFound, "%s %s does not exist on node %q", ref.Kind, ref.ID, ref.Node)
 	}
 	return guest, nil
 }
@@ -69,7 +69,7 @@ var guestName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,62}$`)
 
 func guestPath(id hypervisor.GuestID) (string, error) {
 	if !guestName.MatchString(string(id)) {
-		return "", plugin.Errorf(plugin.NotFound, "there is no guest %.40q", id)
+		return "", plugin.Errorf(plugin.NotFound, "guest %.40q does not exist", id)
 	}
 	return "/v1/guests/" + string(id), nil
 }

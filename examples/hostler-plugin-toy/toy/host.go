@@ -25,7 +25,7 @@ func (h *Host) Version(ctx context.Context) (hypervisor.Version, error) {
 	}
 	parts := strings.SplitN(answer.Version, ".", 3)
 	if len(parts) < 2 {
-		return hypervisor.Version{}, plugin.Errorf(plugin.Protocol, "%q is no release", answer.Version)
+		return hypervisor.Version{}, plugin.Errorf(plugin.Protocol, "%q is not a valid release", answer.Version)
 	}
 	shown := resp.TLS.PeerCertificates[0]
 	return hypervisor.Version{

@@ -14,7 +14,7 @@ var _ hypervisor.Lifecycler = (*Host)(nil)
 // looks at the guest and the tasks and decides for itself.
 func (h *Host) Act(ctx context.Context, ref hypervisor.GuestRef, action hypervisor.Action) (string, error) {
 	if !info.Knows(ref.Kind, action) {
-		return "", invalid("action", "a "+string(ref.Kind)+" does not know this action")
+		return "", invalid("action", "a "+string(ref.Kind)+" does not support this action")
 	}
 	return h.change(ctx, ref, http.MethodPost, "/"+words[action.Operation()], url.Values{})
 }

@@ -44,10 +44,10 @@ func (h *Host) Snapshots(ctx context.Context, ref hypervisor.GuestRef) ([]hyperv
 // TakeSnapshot implements hypervisor.Snapshotter. What the toy cannot keep is refused and not left out in silence.
 func (h *Host) TakeSnapshot(ctx context.Context, ref hypervisor.GuestRef, spec hypervisor.SnapshotSpec) (string, error) {
 	if !snapshotName.MatchString(spec.Name) {
-		return "", invalid("name", "a snapshot's name begins with a letter; letters, digits and - may follow, at most 62")
+		return "", invalid("name", "a snapshot name must start with a letter, followed by at most 62 letters, digits and -")
 	}
 	if spec.Memory {
-		return "", invalid("memory", "a guest's memory is not kept")
+		return "", invalid("memory", "a snapshot cannot include the memory")
 	}
 	return h.change(ctx, ref, http.MethodPost, "/snapshots", url.Values{"name": {spec.Name}, "note": {spec.Description}})
 }
@@ -76,7 +76,7 @@ func (h *Host) RollBack(ctx context.Context, ref hypervisor.GuestRef, spec hyper
 
 func snapshotPath(name string) (string, error) {
 	if !snapshotName.MatchString(name) {
-		return "", plugin.Errorf(plugin.NotFound, "there is no snapshot %.40q", name)
+		return "", plugin.Errorf(plugin.NotFound, "snapshot %.40q does not exist", name)
 	}
 	return "/snapshots/" + name, nil
 }

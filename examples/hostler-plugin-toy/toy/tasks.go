@@ -61,7 +61,7 @@ func (t task) task() hypervisor.Task {
 // Tasks implements hypervisor.Host. The toy forgets no task, and its list is cut by the limit only.
 func (h *Host) Tasks(ctx context.Context, query hypervisor.TaskQuery) (hypervisor.TaskList, error) {
 	if query.Limit < 1 || query.Limit > 500 {
-		return hypervisor.TaskList{}, invalid("limit", "limit must be from 1 to 500")
+		return hypervisor.TaskList{}, invalid("limit", "limit must be between 1 and 500")
 	}
 	q := url.Values{"limit": {strconv.Itoa(query.Limit)}}
 	if query.Node != "" {
@@ -98,7 +98,7 @@ var taskID = regexp.MustCompile(`^T[0-9]{1,18}$`)
 
 func taskPath(id string) (string, error) {
 	if !taskID.MatchString(id) {
-		return "", plugin.Errorf(plugin.NotFound, "no task %q", id)
+		return "", plugin.Errorf(plugin.NotFound, "task %q does not exist", id)
 	}
 	return "/v1/tasks/" + id, nil
 }

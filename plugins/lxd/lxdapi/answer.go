@@ -29,9 +29,9 @@ const (
 )
 
 var (
-	errSlow     = errors.New("the answer came too slowly")
+	errSlow     = errors.New("the answer arrived too slowly")
 	errTooLarge = errors.New("the answer is too large")
-	errShape    = errors.New("the answer has not the form of one")
+	errShape    = errors.New("the answer has an unexpected form")
 )
 
 // answer is an answer whose body has not been read.
@@ -207,7 +207,8 @@ func (a *answer) protocol(err error) error {
 	if what == "" {
 		what = "no content type"
 	}
-	return plugin.Errorf(plugin.Protocol, "the answer is not one of LXD or Incus (%s): %s", scrub(what), scrub(err.Error())).Because(err)
+	return plugin.Errorf(plugin.Protocol, "the answer does not come from LXD or Incus "+
+		"(%s): %s", scrub(what), scrub(err.Error())).Because(err)
 }
 
 // bounded reads a body up to a limit, and is errTooLarge behind it.

@@ -19,7 +19,7 @@ type Certificate struct {
 // OwnCertificate reads what the client's own certificate may do.
 func (c *Client) OwnCertificate(ctx context.Context) (*Certificate, error) {
 	if c.identity.Fingerprint == "" {
-		return nil, plugin.Errorf(plugin.TokenRejected, "there is no certificate")
+		return nil, plugin.Errorf(plugin.TokenRejected, "this client has no certificate")
 	}
 	var own Certificate
 	if _, err := c.get(ctx, rootPath+"/certificates/"+plainFingerprint(c.identity.Fingerprint), nil, &own); err != nil {

@@ -124,7 +124,7 @@ func (c *Client) send(ctx context.Context, r request) (*answer, error) {
 		text, err := json.Marshal(r.body)
 		if err != nil {
 			stop(nil)
-			return nil, fmt.Errorf("encoding a request: %w", err)
+			return nil, fmt.Errorf("cannot encode the request: %w", err)
 		}
 		body = bytes.NewReader(text)
 	}
@@ -135,7 +135,7 @@ func (c *Client) send(ctx context.Context, r request) (*answer, error) {
 	req, err := http.NewRequestWithContext(ctx, r.method, target, body)
 	if err != nil {
 		stop(nil)
-		return nil, plugin.Errorf(plugin.Invalid, "%s is not an address", c.base)
+		return nil, plugin.Errorf(plugin.Invalid, "%s is not a valid address", c.base)
 	}
 	req.Header.Set("User-Agent", "hostler")
 	if body != nil {
@@ -181,5 +181,5 @@ func (c *Client) explain(ctx context.Context, path string, err error) error {
 	if failed != nil || server.Trusted() {
 		return err
 	}
-	return plugin.Errorf(plugin.TokenRejected, "the host does not know this certificate, or it has ended: %s", e.Message)
+	return plugin.Errorf(plugin.TokenRejected, "the host does not know this certificate, or the certificate has expired: %s", e.Message)
 }

@@ -18,7 +18,7 @@ import (
 // maxEvent is the size of one event in bytes.
 const maxEvent = 1 << 20
 
-var errSilent = errors.New("the host no longer answers on the stream of events")
+var errSilent = errors.New("the host no longer answers on the event stream")
 
 // WatchPace is how Watch keeps its connection. Zero values mean the default ones.
 type WatchPace struct {
@@ -94,13 +94,13 @@ func (c *Client) listen(ctx context.Context, scope Scope, ring *EventRing, pace 
 		case errors.Is(err, websocket.ErrMessageTooBig):
 			return plugin.Errorf(plugin.Protocol, "an event is larger than %d bytes", maxEvent)
 		case websocket.CloseStatus(err) != -1:
-			return plugin.Errorf(plugin.Unreachable, "the host ended the stream of events")
+			return plugin.Errorf(plugin.Unreachable, "the host closed the event stream")
 		case err != nil:
 			return endpoint.NetworkError(ctx, err)
 		}
 		event, known, err := readEvent(data)
 		if err != nil {
-			return plugin.Errorf(plugin.Protocol, "an event is not one of LXD or Incus: %s", scrub(err.Error()))
+			return plugin.Errorf(plugin.Protocol, "an event does not come from LXD or Incus: %s", scrub(err.Error()))
 		}
 		ring.listen(true) // an event is a sign of life, too
 		if known {

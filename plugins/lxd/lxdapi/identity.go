@@ -40,7 +40,7 @@ func ParseIdentity(secret plugin.Secret) (Identity, error) {
 		block, rest = pem.Decode(rest)
 	}
 	if strings.TrimSpace(string(rest)) != "" {
-		e := plugin.Errorf(plugin.Invalid, "a credential for LXD is a certificate and its key, as PEM: something else stands behind them")
+		e := plugin.Errorf(plugin.Invalid, "a credential for LXD must be a certificate and its key in PEM, followed by nothing else")
 		e.Field = "secret"
 		return Identity{}, e
 	}

@@ -141,5 +141,5 @@ func (c *Client) instance(ctx context.Context, ref InstanceRef, whole bool) (*In
 
 // nameless says that the server gave something without the name that it must have.
 func nameless(what string) error {
-	return plugin.Errorf(plugin.Protocol, "the answer is not one of LXD or Incus: %s has not its name", what)
+	return plugin.Errorf(plugin.Protocol, "the answer does not come from LXD or Incus: %s has the wrong name", what)
 }

@@ -46,7 +46,7 @@ func (c *Client) Act(ctx context.Context, ref InstanceRef, action Action, option
 func (c *Client) begin(ctx context.Context, r request) (*Operation, error) {
 	op, err := c.change(ctx, r)
 	if err == nil && op == nil {
-		return nil, plugin.Errorf(plugin.Protocol, "the answer is not one of LXD or Incus: it names no operation")
+		return nil, plugin.Errorf(plugin.Protocol, "the answer does not come from LXD or Incus: it has no operation")
 	}
 	return op, err
 }

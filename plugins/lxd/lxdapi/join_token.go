@@ -56,18 +56,18 @@ func ParseJoinToken(text plugin.Secret) (JoinToken, error) {
 		Expires     time.Time `json:"expires_at"`
 	}
 	if err := json.Unmarshal(raw, &body); err != nil || body.Secret == "" {
-		return JoinToken{}, badToken("it holds something else")
+		return JoinToken{}, badToken("it does not contain a join token")
 	}
 	fingerprint, err := endpoint.ParseFingerprint(body.Fingerprint)
 	if err != nil {
-		return JoinToken{}, badToken("the fingerprint in it is none")
+		return JoinToken{}, badToken("its fingerprint is invalid")
 	}
 	return JoinToken{text: plugin.Secret(trimmed), ClientName: cut(body.ClientName, maxSegment), Fingerprint: fingerprint,
 		Addresses: body.Addresses[:min(len(body.Addresses), maxAddresses)], Expires: body.Expires}, nil
 }
 
 func badToken(format string, args ...any) error {
-	e := plugin.Errorf(plugin.Invalid, "this is no join token of LXD or Incus: "+format, args...)
+	e := plugin.Errorf(plugin.Invalid, "this is not a join token of LXD or Incus: "+format, args...)
 	e.Field = "secret"
 	return e
 }
@@ -76,14 +76,15 @@ func badToken(format string, args ...any) error {
 // or has expired is TokenRejected. A member that has just joined a cluster may not know the certificate for some seconds.
 func (c *Client) Join(ctx context.Context, token JoinToken) error {
 	if c.identity.Fingerprint == "" {
-		return plugin.Errorf(plugin.Invalid, "there is no certificate to be trusted")
+		return plugin.Errorf(plugin.Invalid, "joining needs a client certificate")
 	}
 	// LXD wants the token as the password and Incus as the trust token. Which of the two it is they tell only those whom they
 	// trust, and each ignores the other's field.
 	body := map[string]string{"type": "client", "name": token.ClientName, "password": string(token.text), "trust_token": string(token.text)}
 	_, err := c.change(ctx, request{method: http.MethodPost, path: rootPath + "/certificates", body: body})
 	if err != nil && plugin.KindOf(err) == plugin.TokenRejected {
-		return plugin.Errorf(plugin.TokenRejected, "the host does not take the join token: it was used, has expired or was made elsewhere")
+		return plugin.Errorf(plugin.TokenRejected, "the host rejected the join token: it was used, has expired or belongs to another "+
+			"server")
 	}
 	return err
 }

@@ -53,7 +53,7 @@ func (o *Operation) Failure() error {
 	case o.StatusCode == OperationSucceeded:
 		return nil
 	case o.StatusCode == OperationCancelled:
-		return plugin.Errorf(plugin.Refused, "the operation was cancelled")
+		return plugin.Errorf(plugin.Refused, "the operation was canceled")
 	case o.Err == "":
 		return plugin.Errorf(plugin.Refused, "the operation failed without a reason")
 	}
@@ -124,5 +124,5 @@ func checkOperationID(id string) error {
 	if ok {
 		return nil
 	}
-	return plugin.Errorf(plugin.Invalid, "%q is no id of an operation", cut(id, maxSegment))
+	return plugin.Errorf(plugin.Invalid, "%q is not a valid operation ID", cut(id, maxSegment))
 }

@@ -16,7 +16,7 @@ const leastStep = time.Second
 
 // ErrOperationGone is in the error of a call about an operation that the server does not know: it ended more than 5 s ago, the
 // server was started again since, or it never was. Its kind is NotFound.
-var ErrOperationGone = errors.New("the server does not know the operation any more")
+var ErrOperationGone = errors.New("the server no longer knows the operation")
 
 // Operations lists what goes on, and what ended less than 5 s ago.
 func (c *Client) Operations(ctx context.Context, scope Scope) ([]Operation, Meta, error) {

@@ -34,7 +34,7 @@ func checkName(name string) error {
 	default:
 		return nil
 	}
-	return plugin.Errorf(plugin.Invalid, "%q cannot be the name of anything on the host", cut(name, maxSegment))
+	return plugin.Errorf(plugin.Invalid, "%q is not a valid name on the host", cut(name, maxSegment))
 }
 
 // Scope is which projects a list covers. The zero value is the project default.

@@ -25,11 +25,11 @@ func (a *answer) refusal() error {
 	status := a.resp.StatusCode
 	switch {
 	case status >= 300 && status < 400:
-		return plugin.Errorf(plugin.Protocol, "the host answered with a redirect (%d), which is not followed", status)
+		return plugin.Errorf(plugin.Protocol, "the host answered with a redirect (%d), which Hostler does not follow", status)
 	case status == http.StatusBadGateway, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout:
-		return plugin.Errorf(plugin.Unreachable, "the host cannot serve at present: %d %s", status, scrub(h.Error))
+		return plugin.Errorf(plugin.Unreachable, "the host is temporarily unavailable: %d %s", status, scrub(h.Error))
 	case !isEnvelope:
-		return plugin.Errorf(plugin.Protocol, "something else than LXD or Incus seems to answer at this address: %d", status)
+		return plugin.Errorf(plugin.Protocol, "a server other than LXD or Incus seems to answer at this address: %d", status)
 	}
 	return refuse(status, h.Error)
 }
@@ -42,12 +42,12 @@ func refuse(status int, text string) error {
 	}
 	switch status {
 	case http.StatusUnauthorized:
-		return plugin.Errorf(plugin.TokenRejected, "the certificate was refused: %s", text)
+		return plugin.Errorf(plugin.TokenRejected, "the host rejected the certificate: %s", text)
 	case http.StatusForbidden:
-		return plugin.Errorf(plugin.Denied, "the host does not allow it: %s", text)
+		return plugin.Errorf(plugin.Denied, "the host denied permission: %s", text)
 	case http.StatusNotFound:
 		if text == "not found" { // of a thing it is said what was not found
-			return plugin.Errorf(plugin.Unsupported, "this release of the server does not have it")
+			return plugin.Errorf(plugin.Unsupported, "this release of the server does not support it")
 		}
 		return plugin.Errorf(plugin.NotFound, "%s", text)
 	case http.StatusConflict, http.StatusPreconditionFailed:

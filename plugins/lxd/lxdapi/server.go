@@ -48,7 +48,8 @@ func (c *Client) Member(ctx context.Context, member string) (*Server, Meta, erro
 		return nil, Meta{}, err
 	}
 	if server.Auth == "" || server.Trusted() && server.Environment.Version == "" {
-		return nil, Meta{}, plugin.Errorf(plugin.Protocol, "the answer is not one of LXD or Incus: it does not say whom it trusts")
+		return nil, Meta{}, plugin.Errorf(plugin.Protocol, "the answer does not come from LXD or Incus: it does not report whether the "+
+			"client is trusted")
 	}
 	return &server, meta, nil
 }

@@ -104,7 +104,7 @@ func (a *Answer) protocol(err error) error {
 	if what == "" {
 		what = "no content type"
 	}
-	return plugin.Errorf(plugin.Protocol, "the answer is not one of Proxmox VE (%s): %w", a.client.scrub(what), err)
+	return plugin.Errorf(plugin.Protocol, "the answer does not come from Proxmox VE (%s): %w", a.client.scrub(what), err)
 }
 
 // errTooLarge is the error of an answer that does not end within maxStream.

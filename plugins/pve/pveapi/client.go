@@ -40,7 +40,7 @@ func (c *Client) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "pveapi.
 func (p *Pool) NewClient(target endpoint.Target) (*Client, error) {
 	credential := target.Credential
 	if strings.ContainsAny(credential.ID+string(credential.Secret), "\r\n\x00") {
-		return nil, plugin.Errorf(plugin.Invalid, "the token holds a control character")
+		return nil, plugin.Errorf(plugin.Invalid, "the token contains a control character")
 	}
 	ways, err := p.get(target)
 	if err != nil {
@@ -122,7 +122,7 @@ func (c *Client) send(ctx context.Context, method, path string, query, form url.
 	req, err := retryablehttp.NewRequestWithContext(ctx, method, target, body)
 	if err != nil {
 		stop(nil)
-		return nil, plugin.Errorf(plugin.Invalid, "%s is not an address", c.base)
+		return nil, plugin.Errorf(plugin.Invalid, "%s is not a valid address", c.base)
 	}
 	if form != nil {
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -210,4 +210,4 @@ func (a *Answer) decode(into any) (*Meta, error) {
 }
 
 // errStalled is the cause with which a request ends whose answer stopped.
-var errStalled = errors.New("the answer stopped in the middle")
+var errStalled = errors.New("the answer ended early")

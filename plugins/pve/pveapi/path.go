@@ -13,7 +13,7 @@ func Path(segments ...string) (string, error) {
 	var path strings.Builder
 	for _, s := range segments {
 		if s == "" || s == "." || s == ".." || strings.ContainsRune(s, 0) {
-			return "", plugin.Errorf(plugin.Invalid, "%q cannot stand in a path", s)
+			return "", plugin.Errorf(plugin.Invalid, "%q cannot be part of a path", s)
 		}
 		path.WriteByte('/')
 		path.WriteString(url.PathEscape(s))

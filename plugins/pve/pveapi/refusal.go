@@ -39,7 +39,7 @@ func (a *Answer) refusal(ctx context.Context, path string) error {
 	switch {
 	case status == http.StatusUnauthorized:
 		// The text differs between releases, so nothing may depend on it.
-		return plugin.Errorf(plugin.TokenRejected, "the token was refused: %s", text)
+		return plugin.Errorf(plugin.TokenRejected, "the host rejected the token: %s", text)
 	case status == http.StatusForbidden:
 		e := denied(text)
 		e.Remedy = a.client.RemedyOf(ctx, e.Missing, e.Path)
@@ -51,17 +51,17 @@ func (a *Answer) refusal(ctx context.Context, path string) error {
 	case status >= 595 && status <= 599:
 		return innerProxy(status, text, path)
 	case status >= 300 && status < 400:
-		return plugin.Errorf(plugin.Protocol, "the hypervisor answered with a redirect (%d), which is not followed", status)
+		return plugin.Errorf(plugin.Protocol, "the hypervisor answered with a redirect (%d), which Hostler does not follow", status)
 	case status == http.StatusBadGateway, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout:
-		return plugin.Errorf(plugin.Unreachable, "the host cannot serve at present: %d %s", status, text)
+		return plugin.Errorf(plugin.Unreachable, "the host is temporarily unavailable: %d %s", status, text)
 	case len(raw) > 0 && !isJSON && looksLikeHTML(raw):
-		return plugin.Errorf(plugin.Protocol, "the answer is a web page (%d %s): something else than Proxmox VE answers there",
+		return plugin.Errorf(plugin.Protocol, "the answer is a web page (%d %s): a server other than Proxmox VE answers at this address",
 			status, text)
 	}
 	// A status of success other than 200, and 404 and 409, which Proxmox VE
 	// never sends, come from a proxy in between.
 	if status < 500 {
-		return plugin.Errorf(plugin.Protocol, "something else than Proxmox VE seems to answer at this address: %d %s", status, text)
+		return plugin.Errorf(plugin.Protocol, "a server other than Proxmox VE seems to answer at this address: %d %s", status, text)
 	}
 	if detail := a.client.details(body.Errors); detail != "" {
 		text += ": " + detail
@@ -101,7 +101,7 @@ var permission = regexp.MustCompile(`Permission check failed \((/[^,]*), *([A-Za
 // denied reads path and privileges from a 403. Some contain only prose, for
 // example about actions that only root@pam may do.
 func denied(text string) *plugin.Error {
-	e := plugin.Errorf(plugin.Denied, "the host does not allow it: %s", text)
+	e := plugin.Errorf(plugin.Denied, "the host denied permission: %s", text)
 	e.Missing, e.Path = Lacking(text)
 	return e
 }
@@ -178,18 +178,18 @@ func (c *Client) details(faults map[string]Text) string {
 // ErrNodeName is in the error of a call for a node that the cluster does not
 // know. pveproxy looks such names up in DNS, and whatever answers there has
 // another certificate.
-var ErrNodeName = errors.New("perhaps there is no node of exactly that name")
+var ErrNodeName = errors.New("the node may not exist under exactly this name")
 
 // ErrNodeLookup is in the error of a call for a node whose name the called node
 // cannot resolve. The node exists and cannot be reached.
-var ErrNodeLookup = errors.New("the called node cannot find the address of the node")
+var ErrNodeLookup = errors.New("the called node cannot resolve the name of the node")
 
 // ErrNodeAway is in the error of a call for a node that cannot be reached for
 // another reason: the node is off, or pveproxy on it.
-var ErrNodeAway = errors.New("the node, or the API's daemon on it, does not answer")
+var ErrNodeAway = errors.New("the node or its API daemon does not answer")
 
 // errDaemonAway is in the error of a call for the called node itself.
-var errDaemonAway = errors.New("the API's daemon on the host does not answer")
+var errDaemonAway = errors.New("the host's API daemon does not answer")
 
 // innerProxy explains the statuses that the called node's pveproxy generates
 // when it cannot reach the daemon for a call: its own one, or that of the node

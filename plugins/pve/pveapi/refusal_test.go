@@ -56,7 +56,7 @@ func TestRefusalsBecomeTypedErrors(t *testing.T) {
 		"500 nested parameter": {500, "400 Parameter verification failed.", "", `{"data":null,"errors":{"id":"no such job"}}`,
 			plugin.NotFound, "id: no such job", "", ""},
 		"500 unknown node": {500, "hostname lookup 'pve9' failed - failed to get address info for: pve9: Name or service not known", "",
-			`{"data":null}`, plugin.Unreachable, "cannot find the address of the node", "", ""},
+			`{"data":null}`, plugin.Unreachable, "cannot resolve the name of the node", "", ""},
 		"500 cluster file system": {500, "RPCEnvironment init request failed: Unable to load access control list: Connection refused", "", "",
 			plugin.Unreachable, "access control list", "", ""},
 		"500 digest": {500, "detected modified configuration - file changed by other user? Try again.", "", `{"data":null}`,
@@ -64,7 +64,7 @@ func TestRefusalsBecomeTypedErrors(t *testing.T) {
 		"500 without a word": {500, "", "", "", plugin.Refused, "no reason given", "", ""},
 		"595":                {595, "Connection refused", "", "", plugin.Unreachable, "595 Connection refused", "", ""},
 		"596 wrong name": {596, "Errors during TLS negotiation, request sending and header processing: error:0A000086:SSL " +
-			"routines::certificate verify failed", "", "", plugin.Unreachable, "no node of exactly that name", "", ""},
+			"routines::certificate verify failed", "", "", plugin.Unreachable, "may not exist under exactly this name", "", ""},
 		"596 time-out": {596, "Errors during TLS negotiation, request sending and header processing: Connection timed out", "", "",
 			plugin.Timeout, "596", "", ""},
 		"599": {599, "Too many redirections", "", "", plugin.Unreachable, "599", "", ""},

@@ -264,7 +264,7 @@ func (r *Rows) step(f func(*lexer) error) error {
 func (r *Rows) fill() error {
 	if r.ended != nil {
 		if errors.Is(r.ended, io.EOF) {
-			return fmt.Errorf("reading rows: %w", io.ErrUnexpectedEOF)
+			return fmt.Errorf("cannot read rows: %w", io.ErrUnexpectedEOF)
 		}
 		return r.ended
 	}

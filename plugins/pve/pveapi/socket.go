@@ -53,7 +53,7 @@ func (c *Client) Socket(ctx context.Context, path string, query url.Values) (*we
 	a := &Answer{client: c, resp: resp, body: newLimited(ctx, resp.Body, stop, c.waits.Stall), stop: stop, sent: query}
 	defer a.Close()
 	if resp.StatusCode == http.StatusOK || resp.StatusCode == http.StatusSwitchingProtocols {
-		return nil, plugin.Errorf(plugin.Protocol, "the host answered the request for a WebSocket with something else")
+		return nil, plugin.Errorf(plugin.Protocol, "the host did not open a WebSocket")
 	}
 	return nil, a.refusal(asking, path)
 }

@@ -137,18 +137,18 @@ func TestBrokenConnectionsAreToldInPlainWords(t *testing.T) {
 				_ = conn.SetLinger(0)
 				_ = conn.Close()
 			},
-			kind: plugin.Unreachable, text: "the host broke the connection off",
+			kind: plugin.Unreachable, text: "the host reset the connection",
 		},
 		"truncated": {
 			handler: func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Length", "100")
 				fmt.Fprint(w, `{"data":`)
 			},
-			kind: plugin.Unreachable, text: "the host closed the connection in the middle of its answer",
+			kind: plugin.Unreachable, text: "the host closed the connection before its answer was complete",
 		},
 		"endless header": {
 			handler: func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X", strings.Repeat("x", 1<<17)) },
-			kind:    plugin.Unreachable, text: "the host's answer has headers without end",
+			kind:    plugin.Unreachable, text: "the headers of the host's answer are too large",
 		},
 		"refused": {
 			// A port that was free a moment ago may be another server's now; this one is given to nobody.
@@ -161,7 +161,7 @@ func TestBrokenConnectionsAreToldInPlainWords(t *testing.T) {
 		},
 		"not trusted": {
 			change: func(t *endpoint.Target) { t.Fingerprint, t.VerifyTLS = "", true },
-			kind:   plugin.Untrusted, text: "the endpoint's certificate is not trusted: no authority that this system knows has signed it",
+			kind:   plugin.Untrusted, text: "the endpoint's certificate is not trusted: it is not signed by a trusted authority",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

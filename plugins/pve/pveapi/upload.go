@@ -55,7 +55,7 @@ func (c *Client) Upload(ctx context.Context, path string, upload Upload, into an
 		io.NopCloser(io.MultiReader(bytes.NewReader(head), body, bytes.NewReader(tail))))
 	if err != nil {
 		stop(nil)
-		return nil, plugin.Errorf(plugin.Invalid, "%s is not an address", c.base)
+		return nil, plugin.Errorf(plugin.Invalid, "%s is not a valid address", c.base)
 	}
 	req.ContentLength = int64(len(head)) + upload.Size + int64(len(tail)) // a chunked body would be refused
 	req.Header.Set("Content-Type", kind)
@@ -82,7 +82,7 @@ func (c *Client) Upload(ctx context.Context, path string, upload Upload, into an
 
 // errNotTaken is the cause with which an upload ends when the host stops
 // reading.
-var errNotTaken = errors.New("the hypervisor took nothing more of the file")
+var errNotTaken = errors.New("the hypervisor stopped accepting data of the upload")
 
 // frame returns the parts of the form before and after the file.
 func (u Upload) frame() (head, tail []byte, kind string, err error) {
@@ -95,7 +95,7 @@ func (u Upload) frame() (head, tail []byte, kind string, err error) {
 	head = bytes.Clone(text.Bytes())
 	text.Reset()
 	if err = errors.Join(err, fileErr, form.Close()); err != nil {
-		return nil, nil, "", fmt.Errorf("writing a form: %w", err)
+		return nil, nil, "", fmt.Errorf("cannot write the form: %w", err)
 	}
 	return head, text.Bytes(), form.FormDataContentType(), nil
 }
@@ -143,7 +143,7 @@ func (b *uploadBody) read(p []byte) (int, error) {
 		// The end of the form is sent only after the file has ended too.
 		switch n, err := io.ReadFull(b.file, make([]byte, 1)); {
 		case n > 0:
-			return 0, plugin.Errorf(plugin.Refused, "the file is larger than was said")
+			return 0, plugin.Errorf(plugin.Refused, "the file is larger than the announced size")
 		case !errors.Is(err, io.EOF):
 			return 0, err
 		}
@@ -154,7 +154,7 @@ func (b *uploadBody) read(p []byte) (int, error) {
 	if errors.Is(err, io.EOF) {
 		err = nil
 		if b.left > 0 && n == 0 {
-			err = plugin.Errorf(plugin.Refused, "the file ended %d bytes early", b.left)
+			err = plugin.Errorf(plugin.Refused, "the file is %d bytes shorter than the announced size", b.left)
 		}
 	}
 	return n, err

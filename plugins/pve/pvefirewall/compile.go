@@ -186,14 +186,14 @@ func (c *Config) validate() error {
 	for _, n := range c.Nodes {
 		place := Place{Scope: Scope{Kind: ScopeNode, Node: n.Name}, Position: -1}
 		if n.Name == "" || names[n.Name] {
-			return &ConfigError{place, "each node needs a name of its own"}
+			return &ConfigError{place, "node names must be unique and not empty"}
 		}
 		names[n.Name] = true
 		rules += len(n.Rules)
 		for _, g := range n.Guests {
 			place := Place{Scope: Scope{Kind: ScopeGuest, Guest: g.ID}, Position: -1}
 			if ids[g.ID] {
-				return &ConfigError{place, "there are two guests with this id"}
+				return &ConfigError{place, "two guests have this ID"}
 			}
 			ids[g.ID] = true
 			if len(ids) > MaxGuests {
@@ -222,7 +222,7 @@ func validateNICs(nics []NIC, place Place) error {
 	for _, n := range nics {
 		place.Section, place.Name = SectionNICs, n.Name
 		if nicNumber(n.Name) < 0 || seen[n.Name] {
-			return &ConfigError{place, fmt.Sprintf("the NICs of a guest are net0 to net%d, each once", MaxNICs-1)}
+			return &ConfigError{place, fmt.Sprintf("the NICs of a guest must be net0 to net%d, each at most once", MaxNICs-1)}
 		}
 		seen[n.Name] = true
 	}
@@ -307,7 +307,7 @@ func (c *compiler) addGroup(g Group) {
 		return
 	}
 	if c.groups[name] != nil {
-		c.problem(place, "name", "the group was defined before, and this counts")
+		c.problem(place, "name", "the group is defined more than once; this definition applies")
 	}
 	made := &group{known: true}
 	rules := c.checkRules(env, g.Rules)
@@ -439,7 +439,7 @@ func (c *compiler) addLocalNetwork(own netip.Prefix, management IPSet) {
 		var valid bool
 		if local, valid = prefixOf(a.address, a.bits); !valid || local.Bits() == 0 {
 			c.fails(StepIPSets, Place{Scope: Scope{Kind: ScopeCluster}, Section: SectionAliases, Name: "local_network", Position: -1},
-				"no set can have this network")
+				"an IP set cannot contain this network")
 			local = netip.MustParsePrefix("127.0.0.0/8")
 		}
 	}
@@ -539,7 +539,7 @@ func (c *compiler) addGuestRule(g *guest, r *ruleBuilt, active map[string]bool) 
 		jump = c.groupNamed(r.Action)
 		text := jump.broken
 		if len(r.Action) > maxGroupName {
-			text = "the name of the security group is too long for a chain"
+			text = "the name of the security group is too long for a chain of the kernel"
 		}
 		if live && text != "" && g.broken == nil {
 			place := Place{Scope: r.ref.Scope, Section: SectionRules, Position: r.ref.Position}
@@ -567,7 +567,8 @@ func (c *compiler) finish() {
 	}
 	if n.options.NFTables.or(false) {
 		place := Place{Scope: Scope{Kind: ScopeNode, Node: n.name}, Section: SectionOptions, Name: "nftables", Position: -1}
-		c.refused = append([]refusal{{StepNFTables, place, "the rules are made by another program, which is not judged"}}, c.refused...)
+		c.refused = append([]refusal{{StepNFTables, place, "the node uses the nftables firewall, which Hostler " +
+			"cannot evaluate"}}, c.refused...)
 	}
 	for _, r := range c.refused {
 		e := &NotJudgedError{Node: n.name, Step: r.step, Place: r.place, Text: r.text}

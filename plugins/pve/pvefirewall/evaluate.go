@@ -25,28 +25,28 @@ func (f *Firewall) find(e *Endpoint) (end, error) {
 	case GuestNIC:
 		g := f.guests[e.Guest]
 		if g == nil {
-			return end{}, &packetError{fmt.Sprintf("there is no guest %d", e.Guest)}
+			return end{}, &packetError{fmt.Sprintf("guest %d does not exist", e.Guest)}
 		}
 		for i := range g.nics {
 			if n := &g.nics[i]; n.name == e.NIC {
 				return end{GuestNIC, g.node, g, n, n.bridge}, nil
 			}
 		}
-		return end{}, &packetError{fmt.Sprintf("the guest %d has no NIC %.40q", e.Guest, e.NIC)}
+		return end{}, &packetError{fmt.Sprintf("guest %d has no NIC %.40q", e.Guest, e.NIC)}
 	case Host, Outside:
 		n := f.byName[e.Node]
 		switch {
 		case n != nil:
 		case e.Node != "":
-			return end{}, &packetError{fmt.Sprintf("there is no node %.80q", e.Node)}
+			return end{}, &packetError{fmt.Sprintf("node %.80q does not exist", e.Node)}
 		case len(f.nodes) == 1:
 			n = f.nodes[0]
 		case e.Kind == Host:
-			return end{}, &packetError{"the node is not named"}
+			return end{}, &packetError{"the packet does not name a node"}
 		}
 		return end{kind: e.Kind, node: n, name: e.Device}, nil
 	}
-	return end{}, &packetError{"an end of the packet is nothing that there is"}
+	return end{}, &packetError{"an end of the packet has an unknown kind"}
 }
 
 // walk is the path of one packet through the chains.

@@ -377,18 +377,18 @@ func TestNotJudged(t *testing.T) {
 		"udplite": {guestRule("IN ACCEPT -p udplite -dport 80"), "node one: IPv4 rules: guest:100 rules 0: udplite", false},
 		"udplite in IPv6": {guestRule("IN ACCEPT -p udplite -dport 80 -source fd00::1"), "node one: IPv6 rules: guest:100 rules 0: udplite",
 			true},
-		"a service of another protocol": {guestRule("IN ACCEPT -p tcp -dport ntp"), "there is no service ntp of tcp", false},
+		"a service of another protocol": {guestRule("IN ACCEPT -p tcp -dport ntp"), "service ntp is unknown for tcp", false},
 		"one network twice": {func(c *pvefirewall.Config) {
 			c.Cluster.IPSets = append(c.Cluster.IPSets, pvefirewall.IPSet{Name: "twice", Members: []pvefirewall.Member{{CIDR: "10.1.0.5/24"},
 				{CIDR: "10.1.0.6/24", NoMatch: true}}})
-		}, `node one: IP sets: cluster ipset "twice": two members are the same network 10.1.0.0/24`, false},
+		}, `node one: IP sets: cluster ipset "twice": two members are the same network: 10.1.0.0/24`, false},
 		"the local network twice": {func(c *pvefirewall.Config) {
 			c.Cluster.IPSets[2].Members = append(c.Cluster.IPSets[2].Members, pvefirewall.Member{CIDR: "10.0.0.5/24"})
-		}, "two members are the same network 10.0.0.0/24", false},
+		}, "two members are the same network: 10.0.0.0/24", false},
 		"nftables": {func(c *pvefirewall.Config) { c.Nodes[0].Options.NFTables = pvefirewall.On }, "nftables", false},
 		"a group in which Proxmox stops": {func(c *pvefirewall.Config) {
 			c.Cluster.Groups[0].Rules[0] = pvefirewall.Rule{Type: "in", Action: "ACCEPT", Proto: "icmp", DPort: "300"}
-		}, "making rules: guest:100 rules 2: rule 0 of the group web", false},
+		}, "compiling rules: guest:100 rules 2: rule 0 of the group web", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -153,12 +153,12 @@ func (c *compiler) addSet(env *environment, set IPSet, extra []addition) *ipSet 
 	for k, noMatch := range members {
 		p := netip.PrefixFrom(k.address, k.bits)
 		if !p.IsValid() || k.bits == 0 {
-			c.fails(StepIPSets, place, fmt.Sprintf("no set can have the member %s/%d", k.address, k.bits))
+			c.fails(StepIPSets, place, fmt.Sprintf("an IP set cannot contain the member %s/%d", k.address, k.bits))
 			continue
 		}
 		p = p.Masked()
 		if masked[p] {
-			c.fails(StepIPSets, place, fmt.Sprintf("two members are the same network %s", p))
+			c.fails(StepIPSets, place, fmt.Sprintf("two members are the same network: %s", p))
 			continue
 		}
 		masked[p] = true
@@ -184,7 +184,7 @@ func (c *compiler) addSets(env *environment, to map[string]*ipSet, list []IPSet,
 		case !isName(name) || len(name) > maxSetName:
 			c.problem(place, "name", "invalid ipset name")
 		case last[name] != i:
-			c.problem(place, "name", "defined again below")
+			c.problem(place, "name", "the IP set is defined again below")
 		default:
 			to[name] = c.addSet(env, s, extra[name])
 		}

@@ -64,7 +64,7 @@ type Packet struct {
 }
 
 // ErrPacket is wrapped by every error about the packet itself.
-var ErrPacket = errors.New("no such packet")
+var ErrPacket = errors.New("invalid packet")
 
 // packetError is the error of a packet that cannot exist.
 type packetError struct{ text string }
@@ -107,11 +107,11 @@ type probe struct {
 // an error for a packet that cannot exist.
 func (f *Firewall) probe(packet *Packet, p *probe) error {
 	if !packet.Source.IsValid() || !packet.Dest.IsValid() {
-		return &packetError{"the packet lacks an address"}
+		return &packetError{"the packet has no source or destination address"}
 	}
 	source, dest := packet.Source.Unmap().WithZone(""), packet.Dest.Unmap().WithZone("")
 	if source.Is4() != dest.Is4() {
-		return &packetError{"source and destination are of different versions of IP"}
+		return &packetError{"source and destination have different IP versions"}
 	}
 	*p = probe{protocol: int16(packet.Protocol), matched: int16(packet.Protocol), kind: packet.ICMPType, code: packet.Code, packet: packet}
 	if hasPorts(packet.Protocol) {

@@ -103,14 +103,14 @@ func (s *portSpec) loads(protocol int) string {
 	name := map[int]string{protoTCP: "tcp", protoUDP: "udp", protoSCTP: "sctp", protoDCCP: "dccp", protoUDPLite: "udplite"}[protocol]
 	for _, n := range s.names {
 		if !strings.Contains(services()[n].protocols, ","+name+",") {
-			return fmt.Sprintf("there is no service %s of %s", n, name)
+			return fmt.Sprintf("service %s is unknown for %s", n, name)
 		}
 	}
 	switch {
 	case s.list && s.size > maxPorts:
 		return "more than 15 ports in a list"
 	case !s.list && protocol == protoUDPLite:
-		return "udplite with one port or one range: only lists load"
+		return "udplite needs a list of ports: a single port or range does not load"
 	}
 	return ""
 }

@@ -118,7 +118,7 @@ const (
 )
 
 // stepNames are the names of steps in texts.
-var stepNames = [...]string{"", "IP sets", "IPv4 rules", "IPv6 rules", "making rules", "nftables"}
+var stepNames = [...]string{"", "IP sets", "IPv4 rules", "IPv6 rules", "compiling rules", "nftables"}
 
 // String returns the name of the step.
 func (s Step) String() string { return nameOf(stepNames[:], int(s)) }
@@ -144,7 +144,7 @@ type TextError struct {
 }
 
 // Error quotes the text that was not accepted.
-func (e *TextError) Error() string { return fmt.Sprintf("%.80q is no %s", e.Text, e.What) }
+func (e *TextError) Error() string { return fmt.Sprintf("%.80q is not a valid %s", e.Text, e.What) }
 
 // LimitError is a configuration, a text or a question above a limit.
 type LimitError struct {

@@ -446,7 +446,7 @@ func (e *environment) addresses(s string, b *built) (*addressSet, string) {
 		}
 		p, valid := prefixOf(a.address, a.bits)
 		if !valid {
-			b.refuse(familyBit(familyOf(a.address)), fmt.Sprintf("the alias %s has a network longer than its address", s))
+			b.refuse(familyBit(familyOf(a.address)), fmt.Sprintf("the alias %s has a prefix longer than its address", s))
 			return nil, ""
 		}
 		return union([]span{spanOf(p)}), ""

@@ -58,10 +58,11 @@ func (c *connection) lost(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case c.silent.Load():
-		return plugin.Errorf(plugin.Timeout, "nothing was heard of the machine any more, and the connection was given up: "+
-			"what ran there may have done all, some or nothing of it")
+		return plugin.Errorf(plugin.Timeout, "the machine stopped answering, so the connection was closed: what ran there may have done "+
+			"all, some or none of its work")
 	}
-	return plugin.Errorf(plugin.Unreachable, "the connection to the machine broke: what ran there may have done all, some or nothing of it")
+	return plugin.Errorf(plugin.Unreachable, "the connection to the machine was lost: what ran there may have done all, some or none of "+
+		"its work")
 }
 
 func (c *connection) close() { _ = c.client.Close() }

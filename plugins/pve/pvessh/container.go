@@ -60,7 +60,7 @@ func (m *Machine) RunInContainer(ctx context.Context, id string, command hypervi
 	if write, ok := errors.AsType[writeError](err); ok { // of a gate
 		err = write.error
 	}
-	late := plugin.Errorf(plugin.Timeout, "the program did not end within %d s and was killed", seconds)
+	late := plugin.Errorf(plugin.Timeout, "the program did not finish within %d s and was killed", seconds)
 	switch {
 	case err != nil:
 		m.endInContainer(ctx, id, output.process())
@@ -71,7 +71,7 @@ func (m *Machine) RunInContainer(ctx context.Context, id string, command hypervi
 		}
 		return result, nil
 	case result.ExitCode == 126 || result.ExitCode == 127:
-		return hypervisor.NodeResult{}, plugin.Errorf(plugin.Unsupported, "the container has no /bin/sh, or the node no lxc-attach")
+		return hypervisor.NodeResult{}, plugin.Errorf(plugin.Unsupported, "the container has no /bin/sh, or the node has no lxc-attach")
 	}
 	if err := containerError(result); err != nil {
 		return hypervisor.NodeResult{}, err
@@ -98,9 +98,10 @@ func containerError(result hypervisor.NodeResult) error {
 	case containerIsVM:
 		return plugin.Errorf(plugin.Unsupported, "the guest is a VM")
 	case containerStopped:
-		return plugin.Errorf(plugin.Conflict, "the container does not run")
+		return plugin.Errorf(plugin.Conflict, "the container is not running")
 	case containerShares:
-		return plugin.Errorf(plugin.Unsupported, "the container uses its node's network: what listens there is not its own")
+		return plugin.Errorf(plugin.Unsupported, "the container shares the network of its node, so its listening sockets cannot be told "+
+			"apart")
 	}
 	return nil
 }
@@ -146,7 +147,7 @@ func (m *Machine) Sockets(ctx context.Context, id string) (hypervisor.SocketList
 		return hypervisor.SocketList{}, err
 	}
 	if !result.OK() {
-		return hypervisor.SocketList{}, failed("reading the sockets", result, words.String())
+		return hypervisor.SocketList{}, failed("the script that reads the sockets", result, words.String())
 	}
 	return parseSockets(strings.ToValidUTF8(read.String(), "?"))
 }
@@ -159,7 +160,7 @@ type bounded struct {
 
 func (b *bounded) Write(p []byte) (int, error) {
 	if b.left -= len(p); b.left < 0 {
-		return 0, plugin.Errorf(plugin.Protocol, "the machine tells more of a container's sockets than there can be")
+		return 0, plugin.Errorf(plugin.Protocol, "the list of the container's sockets is too long")
 	}
 	return b.to.Write(p)
 }

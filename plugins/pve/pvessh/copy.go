@@ -79,19 +79,19 @@ func copyTo(ctx context.Context, run runner, file hypervisor.NodeFile, content i
 	}
 	switch {
 	case result.ExitCode == copyNone:
-		return "", plugin.Errorf(plugin.NotFound, "the folder of the file is not there")
+		return "", plugin.Errorf(plugin.NotFound, "the folder of the file does not exist")
 	case result.ExitCode == copyKind:
-		return "", plugin.Errorf(plugin.Conflict, "there is a folder in the place of the file")
+		return "", plugin.Errorf(plugin.Conflict, "the path of the file is a folder")
 	case result.ExitCode == copySize:
-		return "", invalid("size", "the content has not the length that was told")
+		return "", invalid("size", "the content does not have the announced length")
 	case result.ExitCode == copyDigest:
-		return "", invalid("sha256", "the content has not the SHA-256 that was told")
+		return "", invalid("sha256", "the content does not have the announced SHA-256")
 	case !result.OK():
-		return "", failed("storing the file", result, failures.String())
+		return "", failed("the script that stores the file", result, failures.String())
 	}
 	sum := strings.TrimSpace(answer.String())
 	if sum != sent.digest() {
-		return "", plugin.Errorf(plugin.Protocol, "the machine has stored something else than was sent")
+		return "", plugin.Errorf(plugin.Protocol, "the machine stored other content than was sent")
 	}
 	return sum, nil
 }
@@ -106,7 +106,7 @@ func copyFrom(ctx context.Context, run runner, name string, limit int64, content
 		return hypervisor.NodeFile{}, err
 	}
 	if limit < 0 || limit > 1<<50 {
-		return hypervisor.NodeFile{}, invalid("limit", "a limit is 0 to 2^50 bytes")
+		return hypervisor.NodeFile{}, invalid("limit", "the limit must be between 0 and 2^50 bytes")
 	}
 	got := &fetched{to: content, limit: limit, sum: sha256.New()}
 	var failures bytes.Buffer
@@ -118,17 +118,17 @@ func copyFrom(ctx context.Context, run runner, name string, limit int64, content
 	}
 	switch {
 	case result.ExitCode == copyNone:
-		return hypervisor.NodeFile{}, plugin.Errorf(plugin.NotFound, "the file is not there")
+		return hypervisor.NodeFile{}, plugin.Errorf(plugin.NotFound, "the file does not exist")
 	case result.ExitCode == copyKind:
-		return hypervisor.NodeFile{}, plugin.Errorf(plugin.Conflict, "it is no file")
+		return hypervisor.NodeFile{}, plugin.Errorf(plugin.Conflict, "the path is not a file")
 	case result.ExitCode == copySize:
 		return hypervisor.NodeFile{}, larger(limit)
 	case !result.OK():
-		return hypervisor.NodeFile{}, failed("reading the file", result, failures.String())
+		return hypervisor.NodeFile{}, failed("the script that reads the file", result, failures.String())
 	}
 	mode, bad := strconv.ParseUint(got.mode, 8, 16)
 	if bad != nil {
-		return hypervisor.NodeFile{}, plugin.Errorf(plugin.Protocol, "the machine does not tell the mode of the file")
+		return hypervisor.NodeFile{}, plugin.Errorf(plugin.Protocol, "the machine did not report the mode of the file")
 	}
 	return hypervisor.NodeFile{Path: name, Mode: uint32(mode) & 0o777, Size: got.size, SHA256: hex.EncodeToString(got.sum.Sum(nil))}, nil
 }
@@ -145,7 +145,7 @@ func larger(limit int64) error {
 
 // failed is the error of a script that ended in a way of no meaning.
 func failed(what string, result hypervisor.NodeResult, said string) error {
-	return plugin.Errorf(plugin.Refused, "%s ended with %d on the machine: %s", what, result.ExitCode, clean(said))
+	return plugin.Errorf(plugin.Refused, "%s failed on the machine with exit code %d: %s", what, result.ExitCode, clean(said))
 }
 
 // counted is a reader whose bytes are counted into a digest.
@@ -185,7 +185,7 @@ func (f *fetched) Write(p []byte) (int, error) {
 		if rest[0] == '\n' {
 			f.begun = true
 		} else if f.mode += string(rest[0]); len(f.mode) > 8 {
-			return 0, plugin.Errorf(plugin.Protocol, "the machine does not tell the mode of the file")
+			return 0, plugin.Errorf(plugin.Protocol, "the machine did not report the mode of the file")
 		}
 		rest = rest[1:]
 	}

@@ -112,7 +112,7 @@ func keyKind(algorithm string) string {
 func (m *Machine) signer() (ssh.Signer, error) {
 	credential := m.target.Credential
 	if credential.Form != endpoint.FormSSHKey {
-		return nil, plugin.Errorf(plugin.Invalid, "the credential is no SSH key")
+		return nil, plugin.Errorf(plugin.Invalid, "the credential is not an SSH key")
 	}
 	signer, err := ssh.ParsePrivateKey([]byte(credential.Secret))
 	if err != nil {
@@ -130,14 +130,14 @@ func (e *hostKeyError) Error() string { return "the host key is " + e.seen }
 func (m *Machine) address() (string, error) {
 	name, _, err := net.SplitHostPort(m.target.Address)
 	if err != nil {
-		return "", plugin.Errorf(plugin.Invalid, "the address is no name and port")
+		return "", plugin.Errorf(plugin.Invalid, "the address must be a host name and a port")
 	}
 	port := m.target.SSH.Port
 	if port == 0 {
 		port = endpoint.SSHPort
 	}
 	if port < 1 || port > 65535 || m.target.SSH.User == "" {
-		return "", plugin.Errorf(plugin.Invalid, "the target says neither port nor user of a login")
+		return "", plugin.Errorf(plugin.Invalid, "the target has an invalid SSH port or no SSH user")
 	}
 	return net.JoinHostPort(name, strconv.Itoa(port)), nil
 }
@@ -185,7 +185,7 @@ func (m *Machine) login(ctx context.Context, signer ssh.Signer, hostKeys []strin
 func (m *Machine) judge(key ssh.PublicKey, fingerprint string) error {
 	if public, ok := key.(ssh.CryptoPublicKey); ok {
 		if small, ok := public.CryptoPublicKey().(*rsa.PublicKey); ok && small.N.BitLen() < smallRSA {
-			return plugin.Errorf(plugin.Protocol, "the machine's host key is of RSA with %d bits, which prove nothing", small.N.BitLen())
+			return plugin.Errorf(plugin.Protocol, "the machine's host key is RSA with only %d bits, which is not secure", small.N.BitLen())
 		}
 	}
 	if pinned := m.target.SSH.HostKey; pinned != "" && !endpoint.EqualHostKey(pinned, fingerprint) {
@@ -207,12 +207,12 @@ func (m *Machine) told(ctx context.Context, err error) error {
 		return endpoint.NetworkError(ctx, err)
 	case errors.As(err, &lacks):
 		return (&plugin.Error{Kind: plugin.Protocol,
-			Message: "the machine's SSH server and the service have no algorithm in common: only modern ones are used"}).Because(err)
+			Message: "the machine's SSH server and Hostler have no algorithm in common: Hostler uses only modern algorithms"}).Because(err)
 	case strings.Contains(err.Error(), "unable to authenticate"):
 		return (&plugin.Error{Kind: plugin.TokenRejected,
-			Message: "the machine does not take the SSH key for " + m.target.SSH.User}).Because(err)
+			Message: "the machine does not accept the SSH key for " + m.target.SSH.User}).Because(err)
 	case strings.Contains(err.Error(), "version string"), strings.Contains(err.Error(), "invalid packet length"):
-		return (&plugin.Error{Kind: plugin.Protocol, Message: "something else answers at this port: it does not speak SSH"}).Because(err)
+		return (&plugin.Error{Kind: plugin.Protocol, Message: "the server at this port does not speak SSH"}).Because(err)
 	}
 	return endpoint.NetworkError(ctx, err)
 }

@@ -42,7 +42,7 @@ func (m *Machine) CheckLogin(ctx context.Context) (hypervisor.NodeLogin, error) 
 	}
 	user, bad := strconv.Atoi(strings.TrimSpace(id.String()))
 	if !result.OK() || bad != nil {
-		return hypervisor.NodeLogin{}, plugin.Errorf(plugin.Protocol, "the machine's shell does not run true and id")
+		return hypervisor.NodeLogin{}, plugin.Errorf(plugin.Protocol, "the machine's shell cannot run the programs true and id")
 	}
 	return hypervisor.NodeLogin{
 		HostKey: c.hostKey, HostKeyType: c.hostKeyType, User: m.target.SSH.User, UserID: user, Server: clean(c.server),
@@ -121,7 +121,7 @@ func (c *connection) run(ctx context.Context, command hypervisor.NodeCommand, st
 	}
 	end, ended := s.wait(ctx, &pumps)
 	cause, failed := errors.AsType[aborted](context.Cause(ctx))
-	late := plugin.Errorf(plugin.Timeout, "the program did not end within %d s and was killed", seconds)
+	late := plugin.Errorf(plugin.Timeout, "the program did not finish within %d s and was killed", seconds)
 	switch {
 	case failed:
 		return hypervisor.NodeResult{}, cause.error
@@ -146,15 +146,15 @@ func killedAt(end hypervisor.NodeResult, took, limit time.Duration) bool {
 func unstarted(end hypervisor.NodeResult, failures *gate) error {
 	switch end.ExitCode {
 	case exitNoDirectory:
-		return plugin.Errorf(plugin.NotFound, "the directory to run in is not there")
+		return plugin.Errorf(plugin.NotFound, "the working directory does not exist")
 	case exitNoTimeout:
-		return plugin.Errorf(plugin.Unsupported, "the machine has no program timeout")
+		return plugin.Errorf(plugin.Unsupported, "the machine does not have the program timeout")
 	}
 	why := clean(failures.noise())
 	if why == "" {
-		why = "it does not say why"
+		why = "no reason given"
 	}
-	return plugin.Errorf(plugin.Refused, "the machine's shell ended with %d and ran no program: %s", end.ExitCode, why)
+	return plugin.Errorf(plugin.Refused, "the machine's shell did not start the program (exit code %d): %s", end.ExitCode, why)
 }
 
 // clean is a text of the machine's in one line, without control characters and not long.
@@ -201,7 +201,7 @@ func (c *connection) open(ctx context.Context) (*session, error) {
 	channel, requests, err := c.client.OpenChannel("session", nil)
 	if err != nil {
 		if refused, ok := errors.AsType[*ssh.OpenChannelError](err); ok {
-			return nil, plugin.Errorf(plugin.Refused, "the machine opens no session: %s", clean(refused.Message))
+			return nil, plugin.Errorf(plugin.Refused, "the machine refused to open a session: %s", clean(refused.Message))
 		}
 		return nil, c.lost(ctx)
 	}
@@ -211,7 +211,7 @@ func (c *connection) open(ctx context.Context) (*session, error) {
 	}
 	if !taken {
 		_ = channel.Close()
-		return nil, plugin.Errorf(plugin.Refused, "the machine runs no commands for this key")
+		return nil, plugin.Errorf(plugin.Refused, "the machine does not run commands for this SSH key")
 	}
 	return &session{channel, requests}, nil
 }

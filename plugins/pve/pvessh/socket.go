@@ -99,9 +99,9 @@ func parseSockets(text string) (hypervisor.SocketList, error) {
 	}
 	switch {
 	case t.order == nil:
-		return hypervisor.SocketList{}, plugin.Errorf(plugin.Protocol, "the node does not tell the order of its bytes")
+		return hypervisor.SocketList{}, plugin.Errorf(plugin.Protocol, "the node did not report its byte order")
 	case !t.whole:
-		return hypervisor.SocketList{}, plugin.Errorf(plugin.Conflict, "the container ended or began anew while its sockets were read")
+		return hypervisor.SocketList{}, plugin.Errorf(plugin.Conflict, "the container stopped or restarted while its sockets were read")
 	}
 	return t.list(), nil
 }
@@ -164,7 +164,7 @@ func programName(text string) string {
 
 // entry reads a line of a table: its number, local and remote address, state, two pairs of figures, a figure, the user and so on.
 func (t *socketTables) entry(table string, fields []string) error {
-	broken := plugin.Errorf(plugin.Protocol, "the node's table %s has a line of another form", table)
+	broken := plugin.Errorf(plugin.Protocol, "the node's table %s has an invalid line", table)
 	if t.order == nil || len(fields) < 10 {
 		return broken
 	}

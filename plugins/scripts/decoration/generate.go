@@ -97,7 +97,7 @@ func publishedRows(reference string) ([]Row, error) {
 	for _, folder := range []string{"community-scripts", "supplement"} {
 		names, err := filepath.Glob(filepath.Join(reference, folder, "*.json"))
 		if err != nil || len(names) == 0 {
-			return nil, fmt.Errorf("no entries are in %s: %w", folder, os.ErrNotExist)
+			return nil, fmt.Errorf("%s contains no entries: %w", folder, os.ErrNotExist)
 		}
 		for _, name := range names {
 			if slices.Contains([]string{"metadata.json", "versions.json", "github-versions.json"}, filepath.Base(name)) {

@@ -1,11 +1,11 @@
 # shellcheck shell=sh
-# What the programs of the overlay have in common. They come first in PATH while a bundle runs, on the node and in the container.
+# Functions of the programs of the overlay, which come first in PATH while a bundle runs, on the node and in the container.
 
-# here is the folder of the programs, and bundle the one of everything.
+# here is the folder of the programs, bundle the folder of the whole bundle.
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P) || exit 2
 bundle=$(dirname -- "$here")
 
-# tell writes down what a script asked or wanted, for the service to find.
+# tell records a question or a refused request of a script, which the service reads later.
 tell() {
 	run=${HOSTLER_RUN:-/var/lib/hostler/run}
 	mkdir -p -- "$run" 2>/dev/null
@@ -13,7 +13,7 @@ tell() {
 	printf 'hostler: %s\n' "$*" >&2
 }
 
-# real prints the path of the program that an overlay stands before.
+# real prints the path of the program that an overlay replaces.
 real() {
 	rest=$PATH:
 	while [ -n "$rest" ]; do
@@ -27,7 +27,7 @@ real() {
 	return 1
 }
 
-# listed says whether a text names something of a list of the overlay.
+# listed reports whether a text contains an entry of a list of the overlay.
 listed() {
 	text=$(printf '%s' "$1" | tr '[:upper:]' '[:lower:]')
 	while IFS= read -r known; do
@@ -38,8 +38,8 @@ listed() {
 	return 1
 }
 
-# fetch runs the real program unless one of its arguments, or a file of addresses, names a host of scripts. $1 is its name, $2 the exit
-# status of an address that gives nothing.
+# fetch runs the real program unless one of its arguments, or a file of addresses, contains a host of scripts. $1 is the name of the
+# program, $2 the exit status for a refused address.
 fetch() {
 	program=$1 status=$2
 	shift 2
@@ -57,7 +57,7 @@ fetch() {
 		check_address "$program" "$status" "$argument"
 	done
 	path=$(real "$program") || {
-		printf 'hostler: there is no %s\n' "$program" >&2
+		printf 'hostler: %s not found\n' "$program" >&2
 		exit 127
 	}
 	exec "$path" "$@"
@@ -68,14 +68,14 @@ check_address() {
 		exit "$2"
 	fi
 	if listed "$3" script-hosts; then
-		tell "$1 wanted code that no pin reaches: $3"
+		tell "$1 tried to download code that the pin does not cover: $3"
 		exit "$2"
 	fi
 }
 
 check_file() {
 	if [ "$3" = - ]; then
-		tell "$1 wanted to read addresses that nobody sees"
+		tell "$1 tried to read addresses from standard input"
 		exit "$2"
 	fi
 	[ -r "$3" ] || return 0

@@ -50,7 +50,7 @@ func testBundle(t *testing.T, s *suite) {
 			for name, c := range map[string]catalog.Catalog{"again": s.catalog, "with an empty cache": other} {
 				second, same, err := read(t, c, request)
 				if err != nil || second.Sum() != first.Sum() || second.Place != first.Place || len(same) != len(contents) {
-					t.Errorf("%s the bundle to %s %s is another one: %v", name, purpose, e.Slug, err)
+					t.Errorf("%s the bundle to %s %s differs: %v", name, purpose, e.Slug, err)
 				}
 			}
 			own := 0
@@ -60,7 +60,7 @@ func testBundle(t *testing.T, s *suite) {
 				}
 			}
 			if own == 0 {
-				t.Errorf("no file of the bundle to %s %s is its own", purpose, e.Slug)
+				t.Errorf("the bundle to %s %s contains no file of the app", purpose, e.Slug)
 			}
 			request.Pin = e.App
 			if _, _, err := read(t, s.catalog, request); err != nil {
@@ -114,7 +114,7 @@ func testBundleEnded(t *testing.T, s *suite) {
 // The bundle of an older pin is what it was, or is not there any more; it is never a newer one.
 func testBundleOlder(t *testing.T, s *suite) {
 	if s.Change == nil {
-		t.Skip("the source cannot be changed by the test")
+		t.Skip("the test cannot change the source")
 	}
 	before := s.whole(t)
 	sums := map[string]string{}
@@ -130,7 +130,7 @@ func testBundleOlder(t *testing.T, s *suite) {
 	for slug, sum := range sums {
 		m, _, err := read(t, s.catalog, catalog.BundleRequest{Slug: slug, Pin: before.Begin.Pin, Purpose: catalog.Install})
 		if err != nil || m.Sum() != sum {
-			t.Errorf("after a change the bundle of %s at the pin before is %s, %v", slug, m.Sum(), err)
+			t.Errorf("after a change the bundle of %s at the previous pin is %s, %v", slug, m.Sum(), err)
 		}
 	}
 }

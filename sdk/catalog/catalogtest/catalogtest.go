@@ -122,7 +122,7 @@ func (l listed) installable(t *testing.T) []catalog.Entry {
 		}
 	}
 	if len(list) == 0 {
-		t.Fatal("the source has nothing that can be installed")
+		t.Fatal("the source has no entry that can be installed")
 	}
 	slices.SortFunc(list, func(a, b catalog.Entry) int { return cmp.Compare(a.Slug, b.Slug) })
 	return list
@@ -143,7 +143,7 @@ func unknownPin(like catalog.Pin) catalog.Pin {
 func kind(t *testing.T, what string, err error, kinds ...plugin.ErrorKind) {
 	t.Helper()
 	if err == nil || !slices.Contains(kinds, plugin.KindOf(err)) {
-		t.Errorf("%s: the error is %v, and not one of %q", what, err, kinds)
+		t.Errorf("%s: the error is %v, want one of %q", what, err, kinds)
 	}
 }
 

@@ -19,7 +19,7 @@ func testEntry(t *testing.T, s *suite) {
 			err = catalog.CheckAnswer(e, slug)
 		}
 		if err != nil || e.Digest != want.Digest {
-			t.Errorf("the entry %s is %+v, %v, and in the sync %+v", slug, e, err, want)
+			t.Errorf("the entry %s is %+v, %v, but in the sync %+v", slug, e, err, want)
 		}
 	}
 }

@@ -16,7 +16,7 @@ func testIcon(t *testing.T, s *suite) {
 			continue
 		}
 		if !ok {
-			t.Errorf("the icon of %s is no https address, and the source gives none", slug)
+			t.Errorf("the icon of %s is not an https address, and the source does not provide icons", slug)
 			continue
 		}
 		icon, err := fetcher.Icon(t.Context(), e.Icon, "")
@@ -29,11 +29,11 @@ func testIcon(t *testing.T, s *suite) {
 		}
 		again, err := fetcher.Icon(t.Context(), e.Icon, icon.ETag)
 		if err != nil || !again.Unchanged || len(again.Data) != 0 {
-			t.Errorf("the icon of %s has not changed, and has %d bytes, %v", slug, len(again.Data), err)
+			t.Errorf("the icon of %s has not changed, but has %d bytes, %v", slug, len(again.Data), err)
 		}
 	}
 	if !ok {
-		t.Skip("the source gives no icons")
+		t.Skip("the source does not provide icons")
 	}
 	for _, reference := range hostileNames {
 		_, err := fetcher.Icon(t.Context(), reference, "")
@@ -44,7 +44,7 @@ func testIcon(t *testing.T, s *suite) {
 func testPopularity(t *testing.T, s *suite) {
 	ranker, ok := catalog.As[catalog.Ranker](s.catalog)
 	if !ok {
-		t.Skip("the source does not know what is installed")
+		t.Skip("the source does not know the popularity of entries")
 	}
 	scores, asOf, err := ranker.Popularity(t.Context(), 30)
 	if err != nil {
@@ -53,10 +53,10 @@ func testPopularity(t *testing.T, s *suite) {
 	}
 	for _, score := range scores {
 		if !catalog.ValidSlug(score.Slug) || score.Score != score.Score {
-			t.Errorf("the score %+v makes no sense", score)
+			t.Errorf("the score %+v is invalid", score)
 		}
 	}
 	if len(scores) > 0 && asOf.IsZero() {
-		t.Error("nobody knows of when the scores are")
+		t.Error("the scores have no date")
 	}
 }

@@ -50,10 +50,10 @@ func testLaunch(t *testing.T, s *suite) {
 			}
 			again, ok := launched(t, s, request, m)
 			if ok && (again.Program != launch.Program || again.Input != launch.Input || !slices.Equal(again.Environment, launch.Environment)) {
-				t.Errorf("the launch to %s %s is another one the second time", purpose, e.Slug)
+				t.Errorf("the second launch to %s %s differs from the first", purpose, e.Slug)
 			}
 			if purpose == catalog.Install && !mentions(launch, request.Tags[0]) {
-				t.Errorf("the container that %s makes would not carry the tag by which it is found", e.Slug)
+				t.Errorf("the container that %s creates would not have the tag by which the service finds it", e.Slug)
 			}
 		}
 	}

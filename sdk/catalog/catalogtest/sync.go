@@ -14,11 +14,11 @@ import (
 func testInfo(t *testing.T, s *suite) {
 	info, err := s.source.Info(t.Context())
 	if err != nil || info.Name == "" || info.Version == "" || info.Title == "" || info.Trust == "" {
-		t.Errorf("info is %+v, %v: name, version, title and what one trusts must be there", info, err)
+		t.Errorf("info is %+v, %v: name, version, title and trust text are required", info, err)
 	}
 	described, err := catalog.Describe(t.Context(), s.source, s.CatalogType)
 	if err != nil || described.Name != info.Name || !slices.EqualFunc(described.Options, info.Options, sameOption) {
-		t.Errorf("it says of itself %+v, and then %+v, %v", info, described, err)
+		t.Errorf("the info is %+v, and the second time %+v, %v", info, described, err)
 	}
 }
 
@@ -52,19 +52,19 @@ func testHealth(t *testing.T, s *suite) {
 func testSyncWhole(t *testing.T, s *suite) {
 	first := s.whole(t)
 	if !first.Begin.Whole || len(first.entries) < 2 {
-		t.Errorf("a sync of everything has %d entries and begins with %+v", len(first.entries), first.Begin)
+		t.Errorf("a sync of all entries has %d entries and begins with %+v", len(first.entries), first.Begin)
 	}
 	first.installable(t)
 	again := s.whole(t)
 	if again.End.Digest != first.End.Digest || !again.Begin.Pin.Equal(first.Begin.Pin) {
-		t.Error("nothing has changed, and a second sync says something else")
+		t.Error("nothing has changed, but a second sync differs")
 	}
 	for slug, e := range first.entries {
 		if e.VariantOf != "" && first.Digests[e.VariantOf] == "" {
-			t.Errorf("%s is a variant of %s, which is not there", slug, e.VariantOf)
+			t.Errorf("%s is a variant of %s, which does not exist", slug, e.VariantOf)
 		}
 		if e.Successor != "" && first.Digests[e.Successor] == "" {
-			t.Errorf("the successor of %s is %s, which is not there", slug, e.Successor)
+			t.Errorf("the successor of %s is %s, which does not exist", slug, e.Successor)
 		}
 	}
 }
@@ -73,7 +73,7 @@ func testSyncCursor(t *testing.T, s *suite) {
 	first := s.whole(t)
 	for _, cursor := range []string{"no such cursor", "0", "../../x"} {
 		if l := s.sync(t, catalog.SyncRequest{Cursor: cursor}, first.Digests); !l.Begin.Whole || l.End.Digest != first.End.Digest {
-			t.Errorf("with the unknown cursor %q it begins with %+v", cursor, l.Begin)
+			t.Errorf("with the unknown cursor %q the sync begins with %+v", cursor, l.Begin)
 		}
 	}
 	if first.End.Cursor == "" {
@@ -81,14 +81,14 @@ func testSyncCursor(t *testing.T, s *suite) {
 	}
 	l := s.sync(t, catalog.SyncRequest{Cursor: first.End.Cursor}, first.Digests)
 	if l.Begin.Whole || l.Came != 0 || len(l.Gone) != 0 || l.End.Digest != first.End.Digest || l.End.Entries != len(first.Digests) {
-		t.Errorf("nothing has changed, and %d came, %d are gone: %+v, %+v", l.Came, len(l.Gone), l.Begin, l.End)
+		t.Errorf("nothing has changed, but %d entries were added and %d removed: %+v, %+v", l.Came, len(l.Gone), l.Begin, l.End)
 	}
 }
 
 func testSyncPin(t *testing.T, s *suite) {
 	first := s.whole(t)
 	if l := s.sync(t, catalog.SyncRequest{Wanted: first.Begin.Pin}, nil); l.End.Digest != first.End.Digest {
-		t.Error("at the same pin the digest is another one")
+		t.Error("the digest at the same pin differs")
 	}
 	unknown := unknownPin(first.Begin.Pin)
 	err := s.catalog.Sync(t.Context(), catalog.SyncRequest{Wanted: unknown}, func(catalog.SyncStep) error { return nil })
@@ -130,17 +130,18 @@ func testSyncAtOnce(t *testing.T, s *suite) {
 // Changes on top of what was there give what is there.
 func testSyncChanges(t *testing.T, s *suite) {
 	if s.Change == nil {
-		t.Skip("the source cannot be changed by the test")
+		t.Skip("the test cannot change the source")
 	}
 	before := s.whole(t)
 	s.Change(t)
 	delta := s.sync(t, catalog.SyncRequest{Cursor: before.End.Cursor}, before.Digests)
 	after := s.whole(t)
 	if delta.End.Digest != after.End.Digest || after.Begin.Pin.Equal(before.Begin.Pin) || after.End.Digest == before.End.Digest {
-		t.Errorf("after a change the changes give %q and everything %q, before it was %q", delta.End.Digest, after.End.Digest, before.End.Digest)
+		t.Errorf("after a change a sync of changes results in %q and a full sync in %q, before it "+
+			"was %q", delta.End.Digest, after.End.Digest, before.End.Digest)
 	}
 	if !delta.Begin.Whole && delta.Came >= len(after.entries) {
-		t.Error("all entries come, also those that have not changed")
+		t.Error("the sync contains all entries, also unchanged ones")
 	}
 	same := 0
 	for slug, old := range before.entries {
@@ -149,14 +150,14 @@ func testSyncChanges(t *testing.T, s *suite) {
 		}
 	}
 	if same == 0 {
-		t.Error("the pin of every app has moved, also of those whose own files are the same")
+		t.Error("the pins of all apps have changed, also of apps whose own files are the same")
 	}
 	// The cursor goes on, and the old state is still what it was, where the source can give it.
 	s.sync(t, catalog.SyncRequest{Cursor: delta.End.Cursor}, after.Digests)
 	old, err := catalog.VerifySync(t.Context(), s.catalog, catalog.SyncRequest{Wanted: before.Begin.Pin}, nil,
 		func(catalog.SyncStep) error { return nil })
 	if err == nil && old.Begin.Pin.Equal(after.Begin.Pin) {
-		t.Error("the new state is given for the old pin")
+		t.Error("the old pin returns the new state")
 	} else if err != nil {
 		kind(t, "the old pin", err, plugin.NotFound)
 	}

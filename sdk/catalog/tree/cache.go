@@ -48,16 +48,16 @@ const half = ".half-"
 // a found one as used.
 func (c Cache) Get(key string) (*Tree, error) {
 	if !catalog.ValidPath(key) || strings.Contains(key, "/") || strings.HasPrefix(key, ".") {
-		return nil, plugin.Errorf(plugin.NotFound, "%.80q is no key of the cache", key)
+		return nil, plugin.Errorf(plugin.NotFound, "%.80q is not a valid cache key", key)
 	}
 	dir := filepath.Join(c.dir, key)
 	t, err := load(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, plugin.Errorf(plugin.NotFound, "the cache has no such tree").Because(err)
+		return nil, plugin.Errorf(plugin.NotFound, "the tree is not in the cache").Because(err)
 	case err != nil:
 		_ = os.RemoveAll(dir)
-		return nil, plugin.Errorf(plugin.NotFound, "the cache had a damaged tree").Because(err)
+		return nil, plugin.Errorf(plugin.NotFound, "the cached tree is damaged").Because(err)
 	}
 	now := time.Now()
 	_ = os.Chtimes(dir, now, now)
@@ -98,9 +98,9 @@ type Writer struct {
 func (w *Writer) Add(p string, executable bool, r io.Reader) error {
 	switch {
 	case !catalog.ValidPath(p):
-		return plugin.Errorf(plugin.Protocol, "%.200q is no path that a file may have", p)
+		return plugin.Errorf(plugin.Protocol, "%.200q is not an allowed path of a file", p)
 	case w.seen[p]:
-		return plugin.Errorf(plugin.Protocol, "%.200q comes twice", p)
+		return plugin.Errorf(plugin.Protocol, "%.200q occurs twice", p)
 	case w.limits.Files > 0 && len(w.files) >= w.limits.Files:
 		return plugin.Errorf(plugin.Protocol, "there are more than %d files", w.limits.Files)
 	}
@@ -123,11 +123,11 @@ func (w *Writer) Add(p string, executable bool, r io.Reader) error {
 	case err != nil:
 		var disk *fs.PathError
 		if errors.As(err, &disk) {
-			return plugin.Errorf(plugin.Internal, "the cache cannot be written").Because(err)
+			return plugin.Errorf(plugin.Internal, "cannot write the cache").Because(err)
 		}
 		return err
 	case size > most:
-		return plugin.Errorf(plugin.Protocol, "%.200q, or all files together, are larger than may be", p)
+		return plugin.Errorf(plugin.Protocol, "%.200q, or the total of all files, exceeds the size limit", p)
 	}
 	if err := file.Close(); err != nil {
 		return stored(err, p)
@@ -159,9 +159,9 @@ func (nowhere) Close() error { return nil }
 func stored(err error, p string) error {
 	var disk *fs.PathError
 	if errors.As(err, &disk) && (errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrExist)) {
-		return plugin.Errorf(plugin.Protocol, "%.200q is a file and a folder", p)
+		return plugin.Errorf(plugin.Protocol, "%.200q is both a file and a folder", p)
 	}
-	return plugin.Errorf(plugin.Internal, "the cache cannot be written").Because(err)
+	return plugin.Errorf(plugin.Internal, "cannot write the cache").Because(err)
 }
 
 // Put stores the files that fill adds under a key and returns the tree. It stores
@@ -175,7 +175,7 @@ func (c Cache) Put(key string, fill func(*Writer) error) (*Tree, error) {
 func (c Cache) put(fill func(*Writer) (string, error)) (*Tree, error) {
 	dir, err := c.scratch()
 	if err != nil {
-		return nil, plugin.Errorf(plugin.Internal, "the cache cannot be written").Because(err)
+		return nil, plugin.Errorf(plugin.Internal, "cannot write the cache").Because(err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	w := &Writer{dir: dir, limits: c.limits, seen: map[string]bool{}}
@@ -189,7 +189,7 @@ func (c Cache) put(fill func(*Writer) (string, error)) (*Tree, error) {
 		err = os.WriteFile(path.Join(dir, "index.json"), raw, 0o600)
 	}
 	if err != nil {
-		return nil, plugin.Errorf(plugin.Internal, "the cache cannot be written").Because(err)
+		return nil, plugin.Errorf(plugin.Internal, "cannot write the cache").Because(err)
 	}
 	c.prune(key)
 	// Renaming onto a non-empty folder fails. Another process was faster then, and
@@ -198,7 +198,7 @@ func (c Cache) put(fill func(*Writer) (string, error)) (*Tree, error) {
 		if t, err := c.Get(key); err == nil {
 			return t, nil
 		}
-		return nil, plugin.Errorf(plugin.Internal, "the cache cannot be written").Because(err)
+		return nil, plugin.Errorf(plugin.Internal, "cannot write the cache").Because(err)
 	}
 	return c.Get(key)
 }

@@ -33,7 +33,7 @@ func (w *Writer) AddFolder(root *os.Root) error {
 		case !d.Type().IsRegular():
 			return plugin.Errorf(plugin.Protocol, "%.200q is a link or a special file", p)
 		case !catalog.ValidPath(p):
-			return plugin.Errorf(plugin.Protocol, "%.200q is no path that a file may have", p)
+			return plugin.Errorf(plugin.Protocol, "%.200q is not an allowed path of a file", p)
 		}
 		return w.addFile(root, p)
 	})
@@ -69,7 +69,7 @@ func openRegular(root *os.Root, p string) (*os.File, error) {
 	}
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() || !os.SameFile(before, info) {
 		_ = file.Close()
-		return nil, plugin.Errorf(plugin.Protocol, "%.200q has become another file while it was read", p)
+		return nil, plugin.Errorf(plugin.Protocol, "%.200q was replaced by another file while it was read", p)
 	}
 	return file, nil
 }
@@ -95,7 +95,7 @@ func (c Cache) PutFolder(root *os.Root) (*Tree, string, error) {
 		}
 		sortFiles(w.files)
 		if !slices.Equal(w.files, again) {
-			return "", plugin.Errorf(plugin.Conflict, "the folder is changed while it is read; try again")
+			return "", plugin.Errorf(plugin.Conflict, "the folder changed while it was read; retry")
 		}
 		key = Hash(w.files)
 		return key, nil
@@ -115,11 +115,11 @@ func sums(root *os.Root) ([]File, error) {
 // than most bytes are Protocol. A file that does not exist is NotFound.
 func ReadRegular(root *os.Root, p string, most int64) ([]byte, error) {
 	if !catalog.ValidPath(p) {
-		return nil, plugin.Errorf(plugin.NotFound, "%.200q is no path that a file may have", p)
+		return nil, plugin.Errorf(plugin.NotFound, "%.200q is not an allowed path of a file", p)
 	}
 	file, err := openRegular(root, p)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, plugin.Errorf(plugin.NotFound, "there is no %.200q", p).Because(err)
+		return nil, plugin.Errorf(plugin.NotFound, "%.200q does not exist", p).Because(err)
 	}
 	if err != nil {
 		return nil, err

@@ -83,11 +83,11 @@ func (t *Tree) Find(p string) (File, bool) {
 func (t *Tree) Read(p string) ([]byte, error) {
 	f, ok := t.Find(p)
 	if !ok {
-		return nil, plugin.Errorf(plugin.NotFound, "there is no %.200q", p)
+		return nil, plugin.Errorf(plugin.NotFound, "%.200q does not exist", p)
 	}
 	data, err := readFile(path.Join(t.dir, "files", p), f.Size)
 	if err != nil {
-		return nil, plugin.Errorf(plugin.Internal, "the cache has lost a file").Because(err)
+		return nil, plugin.Errorf(plugin.Internal, "a file is missing in the cache").Because(err)
 	}
 	sum := sha256.Sum256(data)
 	if hex.EncodeToString(sum[:]) != f.Sum {
@@ -108,7 +108,7 @@ func readFile(name string, size int64) ([]byte, error) {
 		return nil, err
 	}
 	if n, _ := file.Read(make([]byte, 1)); n != 0 {
-		return nil, errors.New("the file is longer than it was")
+		return nil, errors.New("the file has grown")
 	}
 	return data, nil
 }
@@ -131,11 +131,11 @@ func load(dir string) (*Tree, error) {
 	}
 	for _, f := range i.Files {
 		if !catalog.ValidPath(f.Path) || f.Size < 0 {
-			return nil, errors.New("the index has a path that is none")
+			return nil, errors.New("the index has an invalid path")
 		}
 	}
 	if Hash(i.Files) != i.Hash {
-		return nil, errors.New("the index is not that of its hash")
+		return nil, errors.New("the index does not match its hash")
 	}
 	return &Tree{dir: dir, files: i.Files}, nil
 }

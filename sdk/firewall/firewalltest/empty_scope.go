@@ -37,7 +37,7 @@ func lacks[Optional any](t *testing.T, s *suite) {
 	t.Helper()
 	t.Parallel()
 	if _, ok := firewall.As[Optional](s.FirewallType); !ok {
-		t.Skip("the firewall has not the ability " + firewall.AbilityName[Optional]())
+		t.Skip("the firewall does not have the ability " + firewall.AbilityName[Optional]())
 	}
 }
 

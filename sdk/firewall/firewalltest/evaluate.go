@@ -53,7 +53,7 @@ func (s *suite) evaluate(t *testing.T) {
 				t.Errorf("the last hop is %+v", hop)
 			}
 			if v.Outcome == firewall.Dropped && !looked(1, firewall.OtherDestPort) {
-				t.Errorf("why the rule does not match is not told: %+v", hop.Steps)
+				t.Errorf("the reason why the rule does not match is missing: %+v", hop.Steps)
 			}
 		}
 		test, err = e.fw.Test(ctx, firewall.TestQuery{Packets: packets, Assume: e.assume(e.rules())})
@@ -132,11 +132,11 @@ func (s *suite) evaluate(t *testing.T) {
 			from[pair.From.Kind]++
 			if pair.Unknown != "" || !reflect.DeepEqual(pair.Gained, want) || len(pair.Lost) > 0 || pair.GainsEcho || pair.LosesEcho ||
 				pair.To.Guest == nil || pair.To.Guest.ID != e.To.ID {
-				t.Errorf("a pair that changes is %+v", pair)
+				t.Errorf("a changed pair is %+v", pair)
 			}
 		}
 		if from[firewall.GuestEnd] != 1 || from[firewall.OutsideEnd] != 1 || len(change.Pairs) != 2 || change.Omitted != 0 {
-			t.Errorf("pairs that change are %+v", change.Pairs)
+			t.Errorf("the changed pairs are %+v", change.Pairs)
 		}
 		if p := change.Probes; len(p) != 1 || p[0].Before.Outcome != firewall.Dropped || p[0].After.Outcome != firewall.Accepted {
 			t.Errorf("the probe is %+v", p)
@@ -145,7 +145,7 @@ func (s *suite) evaluate(t *testing.T) {
 		change, err = e.fw.Compare(ctx, query)
 		must(t, "comparing the other way round", err)
 		if len(change.Pairs) != 2 || !reflect.DeepEqual(change.Pairs[0].Lost, want) || len(change.Pairs[0].Gained) > 0 {
-			t.Errorf("the other way round it is %+v", change.Pairs)
+			t.Errorf("in the other direction it is %+v", change.Pairs)
 		}
 	})
 	s.evaluated(t, "as it is", func(t *testing.T, ctx context.Context, e evaluated) {
@@ -265,6 +265,6 @@ func wellFormed(t *testing.T, v firewall.Verdict, traced bool) {
 		}
 	}
 	if !ok {
-		t.Errorf("the verdict is not well formed: %+v", v)
+		t.Errorf("the verdict is malformed: %+v", v)
 	}
 }

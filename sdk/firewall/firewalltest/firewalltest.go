@@ -160,7 +160,7 @@ func open[Optional any](t *testing.T, s *suite, target endpoint.Target) Optional
 	})
 	optional, ok := firewall.As[Optional](fw)
 	if !ok {
-		t.Fatalf("%T has not the ability that it claims", fw)
+		t.Fatalf("%T does not have the ability that it claims", fw)
 	}
 	return optional
 }

@@ -129,7 +129,7 @@ func (s *suite) macros(t *testing.T) {
 		seen := map[string]bool{}
 		for _, m := range all {
 			if m.Name == "" || seen[m.Name] {
-				t.Errorf("macro %+v has no name or comes twice", m)
+				t.Errorf("macro %+v has no name or occurs twice", m)
 			}
 			seen[m.Name] = true
 		}

@@ -13,7 +13,7 @@ import (
 func (s *suite) ipSetMembers(t *testing.T) {
 	lacks[firewall.IPSetMemberEditor](t, s)
 	if _, makes := firewall.As[firewall.IPSetter](s.FirewallType); !makes {
-		t.Skip("the firewall makes no sets")
+		t.Skip("the firewall cannot create sets")
 	}
 	const set = "servers"
 	net := firewall.IPSetMember{CIDR: "192.0.2.0/24", Comment: "für alle"}

@@ -58,15 +58,15 @@ func (s *suite) log(t *testing.T) {
 				for _, l := range got.Lines {
 					found = found || l.Text == line.Text
 					if l.Entry != nil && l.Entry.Time.Truncate(time.Second) != at.Truncate(time.Second) {
-						t.Errorf("of %s there is the line %q", at, l.Text)
+						t.Errorf("%s has the line %q", at, l.Text)
 					}
 				}
 				if !found {
-					t.Errorf("of %s the line %q is not there", at, line.Text)
+					t.Errorf("%s does not have the line %q", at, line.Text)
 				}
 			}
 			if entries == 0 {
-				t.Errorf("%+v: no line is understood", log.Scope)
+				t.Errorf("%+v: no line was parsed", log.Scope)
 			}
 		}
 	})

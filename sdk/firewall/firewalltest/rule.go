@@ -31,7 +31,7 @@ func (s *suite) rules(t *testing.T) {
 			}
 			again, digestAgain, err := lister(t).Rules(ctx, list.Scope)
 			if err != nil || digest != digestAgain || !slices.Equal(rules, again) {
-				t.Errorf("%+v: nothing changed, and digest %q became %q, %v", list.Scope, digest, digestAgain, err)
+				t.Errorf("%+v: nothing changed, but digest %q became %q, %v", list.Scope, digest, digestAgain, err)
 			}
 			for i, r := range rules {
 				if r.Position != i || r.Action == "" || !slices.Contains(directions, r.Direction) {

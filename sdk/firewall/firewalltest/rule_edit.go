@@ -179,13 +179,13 @@ func (g ground) makeRules(t *testing.T, ctx context.Context) (rules []firewall.R
 		rules = slices.Insert(rules, at, rule)
 		found, now := g.listRules(t, ctx, rules)
 		if after != now || now != "" && now == digest {
-			t.Errorf("creating says that digest %q became %q, and it is %q", digest, after, now)
+			t.Errorf("creating reports that digest %q became %q, but it is %q", digest, after, now)
 		}
 		if len(found) != len(rules) {
 			t.FailNow()
 		}
 		if bare(found)[at] != rule {
-			t.Errorf("creating says that the rule is at %d, and there is %+v", at, found[at])
+			t.Errorf("creating reports the rule at %d, but this position has %+v", at, found[at])
 		}
 		digest = now
 	}

@@ -13,7 +13,7 @@ import (
 func (s *suite) ruleMove(t *testing.T) {
 	lacks[firewall.RuleMover](t, s)
 	if _, edits := firewall.As[firewall.RuleEditor](s.FirewallType); !edits {
-		t.Skip("the firewall makes no rules")
+		t.Skip("the firewall cannot create rules")
 	}
 	eachScope[firewall.RuleMover](t, s, "to every place", func(t *testing.T, ctx context.Context, g ground) {
 		rules, move := g.makeRules(t, ctx), changes[firewall.RuleMover](t, g)

@@ -113,7 +113,7 @@ func (g ground) wantPlaces(t *testing.T, ctx context.Context, kind firewall.Obje
 	usage, err := reads[firewall.UsageFinder](t, g).Usage(ctx, g.Scope, kind, name)
 	must(t, "asking for the usage", err)
 	if usage.Incomplete != "" {
-		t.Errorf("%s %s: not all was looked at: %s", kind, name, usage.Incomplete)
+		t.Errorf("%s %s: the search was incomplete: %s", kind, name, usage.Incomplete)
 	}
 	ok := len(usage.Places) == len(want)
 	for _, place := range usage.Places {

@@ -19,7 +19,7 @@ func Pair() (near, far net.Conn, err error) {
 	}
 	syscall.ForkLock.RUnlock()
 	if err != nil {
-		return nil, nil, fmt.Errorf("making a pair of sockets: %w", err)
+		return nil, nil, fmt.Errorf("creating a pair of sockets: %w", err)
 	}
 	var ends [2]net.Conn
 	for i, fd := range fds {
@@ -28,7 +28,7 @@ func Pair() (near, far net.Conn, err error) {
 		_ = file.Close() // the connection has a descriptor of its own
 		ends[i] = conn
 		if failed != nil {
-			err = fmt.Errorf("making a pair of sockets: %w", failed)
+			err = fmt.Errorf("creating a pair of sockets: %w", failed)
 		}
 	}
 	if err != nil {

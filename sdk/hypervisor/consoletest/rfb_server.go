@@ -176,7 +176,7 @@ func (s *RFBServer) picture(in *bufio.Reader, out io.Writer) error {
 				_, err = io.CopyN(io.Discard, in, int64(n))
 			}
 		default:
-			return fmt.Errorf("there is no message of type %d", kind)
+			return fmt.Errorf("unknown message type %d", kind)
 		}
 		if err != nil {
 			return err
@@ -195,7 +195,7 @@ func parsePixelFormat(m []byte) (pixelFormat, error) {
 	for i := range 3 {
 		f.max[i], f.shift[i] = binary.BigEndian.Uint16(m[4+2*i:]), m[10+i]
 		if f.shift[i] > 31 {
-			return f, fmt.Errorf("a colour is shifted by %d bits", f.shift[i])
+			return f, fmt.Errorf("a color is shifted by %d bits", f.shift[i])
 		}
 	}
 	if m[0] != 8 && m[0] != 16 && m[0] != 32 || !f.trueColour {

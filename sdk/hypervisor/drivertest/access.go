@@ -21,19 +21,19 @@ func (s *suite) access(t *testing.T) {
 		version, err := s.open(t, target).Version(ctx)
 		must(t, "asking for the version", err)
 		if !strings.HasPrefix(version.Version, version.Release) || version.Release == "" {
-			t.Errorf("release %q does not begin version %q", version.Release, version.Version)
+			t.Errorf("release %q is not the beginning of version %q", version.Release, version.Version)
 		}
 		if !endpoint.EqualFingerprint(version.Fingerprint, target.Fingerprint) {
 			t.Errorf("fingerprint is %q, the target's %q", version.Fingerprint, target.Fingerprint)
 		}
 		if version.NotAfter.IsZero() {
-			t.Error("the certificate's end is missing")
+			t.Error("the certificate's expiry is missing")
 		}
 		if !version.NotBefore.IsZero() && !version.NotBefore.Before(version.NotAfter) {
 			t.Errorf("the certificate begins at %s and ends at %s", version.NotBefore, version.NotAfter)
 		}
 		if len(version.CertificateNames) > 64 || len(version.CertificateIssuer) > 255 {
-			t.Errorf("%d names and an issuer of %d bytes are told of the certificate",
+			t.Errorf("the certificate has %d names and an issuer of %d bytes",
 				len(version.CertificateNames), len(version.CertificateIssuer))
 		}
 	})
@@ -46,7 +46,7 @@ func (s *suite) access(t *testing.T) {
 			_, err := host.Version(ctx)
 			e := wantKind(t, err, plugin.Untrusted)
 			if !endpoint.EqualFingerprint(e.Fingerprint, right) {
-				t.Errorf("the error says %q was seen, want %q", e.Fingerprint, right)
+				t.Errorf("the error reports the fingerprint %q, want %q", e.Fingerprint, right)
 			}
 		}
 	})
@@ -56,7 +56,7 @@ func (s *suite) access(t *testing.T) {
 		target.Fingerprint, target.VerifyTLS = "", true
 		_, err := s.open(t, target).Version(ctx)
 		if e := wantKind(t, err, plugin.Untrusted); !endpoint.EqualFingerprint(e.Fingerprint, right) {
-			t.Errorf("the error says %q was seen, want %q", e.Fingerprint, right)
+			t.Errorf("the error reports the fingerprint %q, want %q", e.Fingerprint, right)
 		}
 	})
 	s.run(t, "learning the fingerprint", func(t *testing.T, ctx context.Context) {
@@ -74,7 +74,7 @@ func (s *suite) access(t *testing.T) {
 		_, err := s.open(t, target).Version(ctx)
 		e := wantKind(t, err, plugin.TokenRejected)
 		if strings.Contains(e.Error(), string(target.Credential.Secret)) {
-			t.Error("the error tells the secret")
+			t.Error("the error contains the secret")
 		}
 	})
 	s.run(t, "nobody listens", func(t *testing.T, ctx context.Context) {
@@ -91,7 +91,7 @@ func (s *suite) access(t *testing.T) {
 		_, err := s.open(t, target).Version(short)
 		switch kind := plugin.KindOf(err); {
 		case err == nil:
-			t.Fatal("an endpoint that says nothing gave a version")
+			t.Fatal("an endpoint that does not answer returned a version")
 		case kind != plugin.Timeout && kind != plugin.Unreachable:
 			t.Errorf("error is %v, want a timeout or unreachable", err)
 		}
@@ -117,7 +117,7 @@ func (s *suite) access(t *testing.T) {
 				_ = host.Close()
 			}
 			if err == nil {
-				t.Errorf("%q gave a version", address)
+				t.Errorf("%q returned a version", address)
 			} else if kind := plugin.KindOf(err); kind == plugin.Internal {
 				t.Errorf("%q: error is %v, want one that is not internal", address, err)
 			}

@@ -46,7 +46,7 @@ func (s *suite) backup(t *testing.T) {
 				t.Fatalf("backups are %+v", all)
 			}
 			if made != "" && made != all[0].ID {
-				t.Errorf("the task tells that it made %q, the list has %q", made, all[0].ID)
+				t.Errorf("the task reports that it created %q, but the list has %q", made, all[0].ID)
 			}
 			id, err = at.DeleteBackup(ctx, all[0])
 			if s.ends(t, ctx, id, err, plugin.Conflict) {
@@ -72,7 +72,7 @@ func (s *suite) backup(t *testing.T) {
 		}
 		id, err := at.RunBackup(ctx, ref, hypervisor.BackupSpec{Storage: "no-such-storage"})
 		if s.ends(t, ctx, id, err, plugin.Invalid, plugin.NotFound, plugin.Refused, plugin.Denied) {
-			t.Error("a backup went there")
+			t.Error("a backup was created")
 		}
 	})
 }
@@ -88,7 +88,7 @@ func (s *suite) madeBy(t *testing.T, ctx context.Context, id string) string {
 	lines, whole := wait(t, ctx, host, id, 0)
 	for _, from := range []int{1, len(lines)} {
 		if _, rest := wait(t, ctx, host, id, from); rest.Backup != whole.Backup {
-			t.Errorf("the task tells %q of its whole log, and %q from line %d on", whole.Backup, rest.Backup, from)
+			t.Errorf("the task reports %q for its whole log, and %q from line %d on", whole.Backup, rest.Backup, from)
 		}
 	}
 	return whole.Backup
@@ -102,11 +102,11 @@ func (s *suite) restore(t *testing.T, ctx context.Context, b hypervisor.Backup, 
 	at := as[hypervisor.Backuper](t, s.host(t, endpoint.Backup))
 	id, err := at.Restore(ctx, hypervisor.RestoreSpec{Backup: b, ID: ref.ID, Node: ref.Node})
 	if s.ends(t, ctx, id, err, plugin.Conflict) {
-		t.Error("a guest was replaced without a word")
+		t.Error("a guest was replaced without an error")
 	}
 	id, err = at.Restore(ctx, hypervisor.RestoreSpec{Backup: b, ID: ref.ID, Node: ref.Node, Over: true})
 	if !s.ends(t, ctx, id, err, plugin.Conflict) {
-		t.Error("setting the guest back failed:", err)
+		t.Error("restoring over the guest failed:", err)
 	}
 }
 
@@ -127,11 +127,11 @@ func (s *suite) restored(t *testing.T, ctx context.Context, b hypervisor.Backup,
 		made, err := s.host(t, endpoint.Monitoring).Guest(ctx, hypervisor.GuestRef{Kind: ref.Kind, Node: ref.Node, ID: spec.ID})
 		must(t, "reading the restored guest", err)
 		if made.Name != name {
-			t.Errorf("the restored guest is called %q, want %q", made.Name, name)
+			t.Errorf("the restored guest has the name %q, want %q", made.Name, name)
 		}
 		s.wantOperation(t, ctx, made.GuestRef, id, hypervisor.OperationRestore)
 		return made.GuestRef
 	}
-	t.Fatal("no restore to an id that was free:", err)
+	t.Fatal("restoring to a free ID failed:", err)
 	return hypervisor.GuestRef{}
 }

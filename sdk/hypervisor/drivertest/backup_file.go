@@ -15,7 +15,7 @@ import (
 func (s *suite) backupFile(t *testing.T) {
 	need[hypervisor.BackupFileLocator](t, s)
 	if s.FileStorage == "" {
-		t.Skip("no storage that keeps backups as files")
+		t.Skip("no storage that stores backups as files")
 	}
 	s.run(t, "where a backup lies", func(t *testing.T, ctx context.Context) {
 		at := as[hypervisor.BackupFileLocator](t, s.host(t, endpoint.Backup))
@@ -38,7 +38,7 @@ func (s *suite) backupFile(t *testing.T) {
 			"another" + strings.TrimPrefix(made.ID, made.Storage), "elsewhere:/etc/passwd"} {
 			foreign.ID = id
 			if there, err := at.BackupFile(ctx, query, foreign); plugin.KindOf(err) != plugin.NotFound {
-				t.Errorf("the backup %q is %+v, %v, want that there is none", id, there, err)
+				t.Errorf("the backup %q is %+v, %v, want not found", id, there, err)
 			}
 		}
 		query.Storage = "no-such-storage"
@@ -71,16 +71,16 @@ func (s *suite) backupFile(t *testing.T) {
 			t.Fatal("the backup was not deleted:", err)
 		}
 		if _, err := machine.CopyFromNode(ctx, file.Path, 1<<30, &bytes.Buffer{}); plugin.KindOf(err) != plugin.NotFound {
-			t.Errorf("its file is there: %v", err)
+			t.Errorf("its file still exists: %v", err)
 		}
 		_, err = machine.CopyToNode(ctx, read, &content)
 		must(t, "putting the file back", err)
 		if !listed() {
-			t.Errorf("the file %s is listed as no backup", file.Path)
+			t.Errorf("the file %s is not listed as a backup", file.Path)
 		}
 		id, err = as[hypervisor.Backuper](t, at).DeleteBackup(ctx, made)
 		if !s.ends(t, ctx, id, err) || listed() {
-			t.Error("it was not deleted again:", err)
+			t.Error("deleting it again failed:", err)
 		}
 	})
 }
@@ -100,7 +100,7 @@ func (s *suite) fileBackup(t *testing.T, ctx context.Context) hypervisor.Backup 
 	must(t, "listing the backups", err)
 	i := slices.IndexFunc(all, func(b hypervisor.Backup) bool { return b.Guest == ref.ID && b.Kind == ref.Kind })
 	if i < 0 {
-		t.Fatalf("the storage lists %+v, and nothing of %s", all, ref.ID)
+		t.Fatalf("the storage lists %+v, but not %s", all, ref.ID)
 	}
 	return all[i]
 }

@@ -43,7 +43,7 @@ func (s *suite) backupRead(t *testing.T) {
 			}
 			id, err = as[hypervisor.Backuper](t, at).Restore(ctx, hypervisor.RestoreSpec{Backup: made, ID: ref.ID, Node: ref.Node, Over: true})
 			if !s.ends(t, ctx, id, err) {
-				t.Fatal("setting the guest back failed:", err)
+				t.Fatal("restoring over the guest failed:", err)
 			}
 			after := s.configOf(t, ctx, ref).Disks
 			kept := slices.ContainsFunc(after, func(d hypervisor.Disk) bool { return d.Unused && d.LeftOut && d.Volume == left.Volume })

@@ -31,7 +31,7 @@ func (s *suite) certificateRead(t *testing.T) {
 					t.Errorf("the certificate of %s is %+v", right, got)
 				}
 				if got.SelfSigned && got.Distrust == "" {
-					t.Error("the system vouches for a certificate that has signed itself")
+					t.Error("the system trusts a self-signed certificate")
 				}
 			}
 		}

@@ -28,7 +28,7 @@ func (s *suite) cloneOfRunningContainer(t *testing.T, ctx context.Context, clone
 		}
 		return
 	}
-	t.Fatal("no id stayed free")
+	t.Fatal("no ID stayed free")
 }
 
 func (s *suite) clone(t *testing.T) {
@@ -69,7 +69,7 @@ func (s *suite) clone(t *testing.T) {
 		free := s.placement(t, ctx, hypervisor.PlacementQuery{Kind: source.Kind, Node: source.Node, Name: "linked-" + string(source.ID)}).ID
 		id, err = cloner.Clone(ctx, source, hypervisor.CloneSpec{ID: free, Name: "linked-" + string(source.ID)})
 		if s.ends(t, ctx, id, err, plugin.Conflict) {
-			t.Error("a linked copy was made of what is no template")
+			t.Error("a linked copy was created of a guest that is not a template")
 		}
 		if slices.Contains(s.kinds(), hypervisor.Container) {
 			s.cloneOfRunningContainer(t, ctx, cloner)

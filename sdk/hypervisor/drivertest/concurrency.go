@@ -62,7 +62,7 @@ func (s *suite) concurrency(t *testing.T) {
 			must(t, "closing", host.Close())
 		}
 		if _, err := kept.Version(ctx); err != nil {
-			t.Error("a host suffers from the closing of others:", err)
+			t.Error("closing other hosts affects this one:", err)
 		}
 	})
 }

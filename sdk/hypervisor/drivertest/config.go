@@ -64,7 +64,7 @@ func (s *suite) config(t *testing.T) {
 		must(t, "listing the options", err)
 		i := slices.IndexFunc(keys, func(k hypervisor.OptionKey) bool { return k.Autostart })
 		if i < 0 {
-			t.Skip("no option starts guests by itself")
+			t.Skip("no option starts guests automatically")
 		}
 		at := as[hypervisor.Reconfigurer](t, s.host(t, endpoint.Lifecycle))
 		one := "1"
@@ -100,10 +100,10 @@ func (s *suite) config(t *testing.T) {
 			t.Errorf("a smaller size: the error names the field %q", e.Field)
 		}
 		if err := at.GrowDisk(ctx, ref, larger); err != nil && plugin.KindOf(err) != plugin.Invalid {
-			t.Errorf("the size that it has: %v", err)
+			t.Errorf("growing to the current size: %v", err)
 		}
 		if now := s.configOf(t, ctx, ref).Disks[i].SizeGB; now == nil || *now != larger.SizeGB {
-			t.Errorf("the disk has %v GiB, and was not to change from %d", now, larger.SizeGB)
+			t.Errorf("the disk has %v GiB, want the unchanged %d", now, larger.SizeGB)
 		}
 		if e := wantKind(t, at.GrowDisk(ctx, ref, hypervisor.DiskGrowth{Key: "scsi99", SizeGB: 4096}), plugin.Invalid); e.Field != "key" {
 			t.Errorf("an unknown disk: the error names the field %q", e.Field)

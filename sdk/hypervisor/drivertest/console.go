@@ -73,7 +73,7 @@ func (s *suite) openConsoles(t *testing.T) {
 		frame, err := consoletest.ReadFrame(console, console.Password())
 		must(t, "reading the first picture", err)
 		if frame.Width == 0 || len(slices.Compact(slices.Sorted(slices.Values(frame.Pixels)))) < 2 {
-			t.Errorf("a picture of %d by %d shows nothing", frame.Width, frame.Height)
+			t.Errorf("a picture of %d by %d is empty", frame.Width, frame.Height)
 		}
 	})
 	s.run(t, "the opening's context does not end a console, and Close does", func(t *testing.T, ctx context.Context) {
@@ -206,7 +206,7 @@ func (s *suite) refusedConsoles(t *testing.T) {
 	s.run(t, "without the privilege", func(t *testing.T, ctx context.Context) {
 		hook(t, "NewGuest", s.NewGuest != nil)
 		if s.Alike {
-			t.Skip("rights are not cut by capability")
+			t.Skip("rights cannot be limited by capability")
 		}
 		ref := s.NewGuest(t, s.kind(), hypervisor.GuestRunning)
 		wantKind(t, opened(t, ctx, s.host(t, endpoint.Monitoring), hypervisor.ConsoleSpec{Guest: &ref}), plugin.Denied)
@@ -214,7 +214,7 @@ func (s *suite) refusedConsoles(t *testing.T) {
 			target, _ := s.Lacking(t, endpoint.Console)
 			e := wantKind(t, opened(t, ctx, s.open(t, target), hypervisor.ConsoleSpec{Guest: &ref}), plugin.Denied)
 			if len(e.Missing) == 0 {
-				t.Errorf("nothing is named as missing: %v", e)
+				t.Errorf("the error names no missing privilege: %v", e)
 			}
 		}
 		wrong := s.wrong(t, endpoint.Console)
@@ -239,7 +239,7 @@ func (s *suite) refusedConsoles(t *testing.T) {
 				return
 			}
 			if time.Now().After(ends) {
-				t.Fatalf("when all were closed none can be opened: %v", err)
+				t.Fatalf("after closing all consoles none can be opened: %v", err)
 			}
 		}
 	})

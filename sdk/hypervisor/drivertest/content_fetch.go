@@ -81,7 +81,7 @@ func (s *suite) contentFetch(t *testing.T) {
 		all, err := as[hypervisor.ContentFetcher](t, s.host(t, endpoint.Monitoring)).Templates(ctx, where.Node)
 		must(t, "listing the templates", err)
 		if len(all) == 0 {
-			t.Skip("the node has heard of no template")
+			t.Skip("the node has no list of templates")
 		}
 		for _, one := range all {
 			if one.Name == "" {
@@ -109,7 +109,7 @@ func (s *suite) contentFetch(t *testing.T) {
 	})
 	s.run(t, "a token that only reads", func(t *testing.T, ctx context.Context) {
 		if s.Alike {
-			t.Skip("rights are not cut by capability")
+			t.Skip("rights cannot be limited by capability")
 		}
 		spec := s.Download(t)
 		at := as[hypervisor.ContentFetcher](t, s.host(t, endpoint.Monitoring))

@@ -113,7 +113,7 @@ func (s *suite) contentList(t *testing.T) {
 				}
 				if err != nil {
 					if e := wantKind(t, err, plugin.Denied); len(e.Missing) == 0 {
-						t.Errorf("nothing is named as missing: %v", err)
+						t.Errorf("the error names no missing privilege: %v", err)
 					}
 				}
 			}

@@ -27,12 +27,12 @@ func (s *suite) creationCheck(t *testing.T) {
 			t.Errorf("a check has made %+v", guest)
 		}
 		if s.Alike {
-			t.Skip("any token may do anything")
+			t.Skip("every token has all rights")
 		}
 		reader := as[hypervisor.CreationChecker](t, s.host(t, endpoint.Monitoring))
 		for name, err := range map[string]error{"a VM": reader.CheckVM(ctx, spec), "a copy": reader.CheckClone(ctx, source, copied)} {
 			if e := wantKind(t, err, plugin.Denied); len(e.Missing) == 0 || e.Path == "" {
-				t.Errorf("%s: the error names no privilege and path: %+v", name, e)
+				t.Errorf("%s: the error has no privilege and path: %+v", name, e)
 			}
 		}
 	})

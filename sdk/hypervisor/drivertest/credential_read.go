@@ -46,7 +46,7 @@ func (s *suite) credentialRead(t *testing.T) {
 			if !errors.As(err, &e) || e.Kind != plugin.Invalid || e.Field != "secret" {
 				t.Errorf("%s: error is %v, want invalid of the secret", name, err)
 			} else if strings.Contains(err.Error(), "canary") {
-				t.Errorf("%s: the error tells the secret", name)
+				t.Errorf("%s: the error contains the secret", name)
 			}
 		}
 	})

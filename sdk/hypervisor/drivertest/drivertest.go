@@ -202,7 +202,7 @@ func Remote(t testing.TB, service hypervisor.Service) *hypervisor.Client {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if _, err := client.Info(ctx); err != nil {
-		t.Fatal("asking the plugin for its info:", err)
+		t.Fatal("reading the plugin's info:", err)
 	}
 	return client
 }
@@ -235,7 +235,7 @@ func (s *suite) run(t *testing.T, name string, body func(t *testing.T, ctx conte
 func need[Optional any](t *testing.T, s *suite) {
 	t.Helper()
 	if !claims[Optional](s) {
-		t.Skipf("the driver is no %s", reflect.TypeFor[Optional]())
+		t.Skipf("the driver is not a %s", reflect.TypeFor[Optional]())
 	}
 }
 
@@ -251,7 +251,7 @@ func as[Optional any](t *testing.T, v any) Optional {
 	t.Helper()
 	optional, ok := hypervisor.As[Optional](v)
 	if !ok {
-		t.Fatalf("%T is no %s though the driver claims it", v, reflect.TypeFor[Optional]())
+		t.Fatalf("%T is not a %s, although the driver claims it", v, reflect.TypeFor[Optional]())
 	}
 	return optional
 }
@@ -284,7 +284,7 @@ func (s *suite) described(t *testing.T) hypervisor.Info {
 	t.Helper()
 	info, err := hypervisor.Describe(t.Context(), s.driver)
 	if err != nil {
-		t.Fatal("asking for the info:", err)
+		t.Fatal("reading the info:", err)
 	}
 	return info
 }
@@ -304,7 +304,7 @@ func (s *suite) kind() hypervisor.GuestKind { return s.kinds()[0] }
 func (s *suite) made(t *testing.T, kind hypervisor.GuestKind) {
 	t.Helper()
 	if !slices.Contains(s.kinds(), kind) {
-		t.Skipf("no %s can be made here", kind)
+		t.Skipf("no %s can be created here", kind)
 	}
 }
 

@@ -30,17 +30,17 @@ func checkFigures(t *testing.T, all hypervisor.Page, detail bool) {
 		checkCPU(t, g)
 		if all.Cluster.StatesOnly && (g.CPU != nil || g.CPUSeconds != nil || g.Memory != nil || g.Disk != nil || g.NetIn != nil ||
 			g.NetOut != nil || g.DiskRead != nil || g.DiskWrite != nil) {
-			t.Errorf("guest %s has used figures in an inventory of states only", g.ID)
+			t.Errorf("guest %s has usage values in an inventory of states only", g.ID)
 		}
 	}
 	for _, n := range all.Nodes {
 		if all.Cluster.StatesOnly && (n.CPU != nil || n.Memory != nil || n.Disk != nil) {
-			t.Errorf("node %s has used figures in an inventory of states only", n.Name)
+			t.Errorf("node %s has usage values in an inventory of states only", n.Name)
 		}
 	}
 	for _, st := range all.Storages {
 		if all.Cluster.StatesOnly && st.Used != nil {
-			t.Errorf("storage %s of node %s has a used figure in an inventory of states only", st.Name, st.Node)
+			t.Errorf("storage %s of node %s has a usage value in an inventory of states only", st.Name, st.Node)
 		}
 	}
 }
@@ -53,6 +53,6 @@ func checkCPU(t *testing.T, g hypervisor.Guest) {
 		t.Errorf("guest %s has CPU both measured and counted", g.ID)
 	}
 	if g.CPUSeconds != nil && !(*g.CPUSeconds >= 0) {
-		t.Errorf("guest %s has used %v seconds of CPU", g.ID, *g.CPUSeconds)
+		t.Errorf("guest %s has %v seconds of CPU time", g.ID, *g.CPUSeconds)
 	}
 }

@@ -107,7 +107,7 @@ func (s *suite) guestPrograms(t *testing.T, ctx context.Context, in Inside, at h
 		hypervisor.NodeStreams{Input: bytes.NewReader(input), Output: &got})
 	must(t, "running cat", err)
 	if !bytes.Equal(got.Bytes(), input) {
-		t.Errorf("%d bytes of the input came back, want %d", got.Len(), len(input))
+		t.Errorf("%d bytes of the input were returned, want %d", got.Len(), len(input))
 	}
 	for program, code := range map[string]int{"true": 0, "false": 1, "no-such-program": 127} {
 		result, err := at.RunInGuest(ctx, in.Running, hypervisor.NodeCommand{Program: program}, hypervisor.NodeStreams{})
@@ -144,7 +144,7 @@ func (s *suite) guestFiles(t *testing.T, ctx context.Context, in Inside, at hype
 	got, err := at.CopyFromGuest(ctx, in.Running, file.Path, file.Size, &back)
 	must(t, "reading", err)
 	if got != file || !bytes.Equal(back.Bytes(), content) {
-		t.Errorf("%d bytes came back of %+v, want %d of %+v", back.Len(), got, len(content), file)
+		t.Errorf("%d bytes of %+v were returned, want %d of %+v", back.Len(), got, len(content), file)
 	}
 	_, err = at.CopyFromGuest(ctx, in.Running, file.Path, file.Size-1, io.Discard)
 	wantKind(t, err, plugin.Refused)

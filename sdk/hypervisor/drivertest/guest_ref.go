@@ -47,7 +47,7 @@ func (s *suite) guestRef(t *testing.T) {
 			t.Fatalf("the guest is %+v, in the inventory at %d, want %+v", got.GuestRef, i, ref)
 		}
 		if listed := all.Guests[i].Number; (got.Number == nil) != (listed == nil) || listed != nil && *got.Number != *listed {
-			t.Errorf("the guest's number is %v, in the inventory %v", got.Number, listed)
+			t.Errorf("the guest's number is %v, but %v in the inventory", got.Number, listed)
 		}
 	})
 	s.run(t, "a UID of another guest", func(t *testing.T, ctx context.Context) {
@@ -120,16 +120,16 @@ func checkGuestRefs(t *testing.T, guests []hypervisor.Guest) {
 	ids, uids := map[hypervisor.GuestID]bool{}, map[string]bool{}
 	for _, g := range guests {
 		if !g.ID.Valid() || g.UID != "" && !hypervisor.ValidUID(g.UID) {
-			t.Errorf("guest %+v has an id or a UID that is none", g.GuestRef)
+			t.Errorf("guest %+v has an invalid ID or UID", g.GuestRef)
 		}
 		if ids[g.ID] {
-			t.Errorf("guest %s comes twice", g.ID)
+			t.Errorf("guest %s occurs twice", g.ID)
 		}
 		if uids[g.UID] && g.UID != "" {
-			t.Errorf("UID %s comes twice", g.UID)
+			t.Errorf("UID %s occurs twice", g.UID)
 		}
 		if (g.UID == "") != (guests[0].UID == "") {
-			t.Errorf("guest %+v and guest %+v do not both have a UID", g.GuestRef, guests[0].GuestRef)
+			t.Errorf("only one of guest %+v and guest %+v has a UID", g.GuestRef, guests[0].GuestRef)
 		}
 		ids[g.ID], uids[g.UID] = true, true
 	}

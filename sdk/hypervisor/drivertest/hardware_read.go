@@ -26,7 +26,7 @@ func (s *suite) hardwareRead(t *testing.T) {
 			read++
 		}
 		if read == 0 {
-			t.Error("no section can be read")
+			t.Error("no section is readable")
 		}
 	})
 	s.run(t, "disks that were not asked", func(t *testing.T, ctx context.Context) {
@@ -35,13 +35,13 @@ func (s *suite) hardwareRead(t *testing.T) {
 		must(t, "reading the disks", err)
 		for _, d := range quiet.Disks {
 			if d.Health != "" || d.Wear != nil {
-				t.Errorf("%s tells its health and was not asked", d.Path)
+				t.Errorf("%s reports its health although it was not requested", d.Path)
 			}
 		}
 		asked, err := reader.NodeHardware(ctx, hypervisor.HardwareQuery{Node: node, Section: hypervisor.HardwareDisks, Health: true})
 		must(t, "asking the disks", err)
 		if len(asked.Disks) != len(quiet.Disks) {
-			t.Errorf("%d disks, and %d when they are asked", len(quiet.Disks), len(asked.Disks))
+			t.Errorf("%d disks, but %d with their health", len(quiet.Disks), len(asked.Disks))
 		}
 		checkHardware(t, hypervisor.HardwareDisks, &asked)
 	})
@@ -69,7 +69,7 @@ func (s *suite) hardwareRead(t *testing.T) {
 		_, err := as[hypervisor.HardwareReader](t, s.open(t, target)).NodeHardware(ctx,
 			hypervisor.HardwareQuery{Node: node, Section: hypervisor.HardwareDisks})
 		if e := wantKind(t, err, plugin.Denied); len(e.Missing) == 0 {
-			t.Error("the error does not say which privilege is missing")
+			t.Error("the error does not name the missing privilege")
 		}
 	})
 }
@@ -105,7 +105,7 @@ func checkHardware(t *testing.T, section hypervisor.HardwareSection, h *hypervis
 	switch section {
 	case hypervisor.HardwareSubscription:
 		if h.Subscription == nil {
-			t.Error("there is no subscription in the section")
+			t.Error("the section has no subscription")
 		}
 	case hypervisor.HardwareSystem:
 		if h.System == nil || !h.System.Clock.IsZero() && time.Since(h.System.Clock).Abs() > 24*time.Hour {

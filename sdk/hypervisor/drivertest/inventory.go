@@ -24,14 +24,14 @@ func gather(t *testing.T, ctx context.Context, host hypervisor.Host, query hyper
 	err := host.Inventory(ctx, query, func(page hypervisor.Page) error {
 		if page.Restart {
 			if query.Known == nil {
-				t.Error("the inventory begins again though nothing was known")
+				t.Error("the inventory starts again although nothing was known")
 			}
 			all, first = hypervisor.Page{}, true
 			return nil
 		}
 		if page.Cluster != nil {
 			if !first {
-				t.Error("the cluster comes in a page that is not the first")
+				t.Error("the cluster is in a page other than the first")
 			}
 			all.Cluster = page.Cluster
 		}
@@ -131,7 +131,7 @@ func (s *suite) inventory(t *testing.T) {
 			t.Errorf("error is %v after %d pages, want the page's own after 1", err, pages)
 		}
 		if _, err := host.Version(ctx); err != nil {
-			t.Error("the host does not work afterwards:", err)
+			t.Error("the host does not work after an error:", err)
 		}
 	})
 	s.run(t, "cancel ends it", func(t *testing.T, ctx context.Context) {
@@ -163,7 +163,7 @@ func (s *suite) inventory(t *testing.T) {
 			t.Fatalf("error is %v, want none or denied", err)
 		}
 		if err == nil && !partial {
-			t.Error("the inventory of a token that lacks privileges claims to be whole")
+			t.Error("the inventory of a token that lacks privileges claims to be complete")
 		}
 	})
 }
@@ -188,7 +188,7 @@ func checkInventory(t *testing.T, all hypervisor.Page) {
 	nodes := map[string]bool{}
 	for _, n := range all.Nodes {
 		if n.Name == "" || nodes[n.Name] {
-			t.Errorf("node %q is nameless or comes twice", n.Name)
+			t.Errorf("node %q has no name or occurs twice", n.Name)
 		}
 		nodes[n.Name] = true
 	}

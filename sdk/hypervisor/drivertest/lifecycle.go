@@ -74,7 +74,7 @@ func (s *suite) lifecycle(t *testing.T) {
 		id, err := as[hypervisor.Lifecycler](t, host).Act(ctx, ref, hypervisor.Start)
 		if err == nil { // some hypervisors find out in the task
 			if _, result := wait(t, ctx, host, id, 0); result.OK() {
-				t.Error("an action on a guest that does not exist ended well")
+				t.Error("an action on a guest that does not exist succeeded")
 			}
 			return
 		}
@@ -104,7 +104,7 @@ func (s *suite) lifecycle(t *testing.T) {
 		_, err := as[hypervisor.Lifecycler](t, s.open(t, target)).Act(ctx, ref, hypervisor.Start)
 		if len(missing) > 0 {
 			if e := wantKind(t, err, plugin.Denied); len(e.Missing) == 0 {
-				t.Error("the error does not say which privilege is missing")
+				t.Error("the error does not name the missing privilege")
 			}
 		}
 	})
@@ -116,7 +116,7 @@ func (s *suite) lifecycle(t *testing.T) {
 		if err == nil { // some hypervisors find out in the task
 			_, result := wait(t, ctx, host, id, 0)
 			if result.OK() {
-				t.Error("an action on a locked guest ended well")
+				t.Error("an action on a locked guest succeeded")
 			}
 			return
 		}

@@ -33,7 +33,7 @@ func (s *suite) unfitting(t *testing.T) {
 			hook(t, "NewGuest", s.NewGuest != nil)
 			s.made(t, c.kind)
 			if !slices.Contains(s.actions(t, c.kind), c.action) {
-				t.Skipf("a %s does not know %s", c.kind, c.action)
+				t.Skipf("a %s does not support %s", c.kind, c.action)
 			}
 			ref := s.guestIn(t, ctx, c.kind, c.status)
 			host := s.host(t, endpoint.Lifecycle)

@@ -19,14 +19,14 @@ func (s *suite) log(t *testing.T) {
 		whole, err := host.TaskLog(ctx, id, hypervisor.LogQuery{})
 		must(t, "reading the log", err)
 		if whole.Total != len(whole.Lines) || whole.Total < 5 {
-			t.Fatalf("total is %d with %d lines, want both alike and five at least", whole.Total, len(whole.Lines))
+			t.Fatalf("total is %d with %d lines, want equal numbers of at least five", whole.Total, len(whole.Lines))
 		}
 		for i, line := range whole.Lines {
 			if line.N != i+1 {
 				t.Fatalf("line %d has number %d", i+1, line.N)
 			}
 			if !(line.Share >= 0 && line.Share <= 1) { // which NaN is not
-				t.Errorf("line %d says that %v of the task are done, want 0 to 1", line.N, line.Share)
+				t.Errorf("line %d reports a share of %v, want 0 to 1", line.N, line.Share)
 			}
 		}
 		for _, w := range []struct{ start, limit, from, to int }{

@@ -20,7 +20,7 @@ func (s *suite) memberRead(t *testing.T) {
 			m, err := reader.Member(ctx, node)
 			must(t, "reading node "+node, err)
 			if m.Version == "" && m.NotAfter.IsZero() && m.Subscription == nil {
-				t.Errorf("%s tells nothing, and there is no error", node)
+				t.Errorf("%s has no data and no error", node)
 			}
 			if parsed, err := endpoint.ParseFingerprint(m.Fingerprint); m.Fingerprint != "" && (err != nil || parsed != m.Fingerprint) {
 				t.Errorf("%s has the fingerprint %q", node, m.Fingerprint)
@@ -29,10 +29,10 @@ func (s *suite) memberRead(t *testing.T) {
 				continue
 			}
 			if m.Version != "" && m.Version != version.Version {
-				t.Errorf("the asked node runs %s and says %s as a member", version.Version, m.Version)
+				t.Errorf("the called node runs %s, but reports %s as a member", version.Version, m.Version)
 			}
 			if m.Fingerprint != "" && version.Fingerprint != "" && m.Fingerprint != version.Fingerprint {
-				t.Errorf("the asked node shows %s and says %s as a member", version.Fingerprint, m.Fingerprint)
+				t.Errorf("the called node presents %s, but reports %s as a member", version.Fingerprint, m.Fingerprint)
 			}
 		}
 	})

@@ -21,7 +21,7 @@ func (s *suite) otherNode(t *testing.T, ctx context.Context, ref hypervisor.Gues
 			return node.Name
 		}
 	}
-	t.Skip("the cluster has one node only")
+	t.Skip("the cluster has only one node")
 	return ""
 }
 
@@ -84,7 +84,7 @@ func (s *suite) migrate(t *testing.T) {
 		check, err := migrator.CheckMigration(ctx, ref, hypervisor.MigrationQuery{Node: ref.Node})
 		must(t, "checking a migration to where the guest is", err)
 		if len(check.Blockers) == 0 || check.Blockers[0].Code != hypervisor.MigrationSameNode || check.Blockers[0].Message == "" {
-			t.Errorf("the check of a migration to where the guest is: %+v", check)
+			t.Errorf("the check of a migration to the guest's own node is %+v", check)
 		}
 		for _, to := range []string{"no-such-node", ref.Node} {
 			task, err := migrator.Migrate(ctx, ref, hypervisor.MigrationSpec{Node: to, Restart: true})
@@ -94,7 +94,7 @@ func (s *suite) migrate(t *testing.T) {
 		}
 		task, err := migrator.Migrate(ctx, ref, hypervisor.MigrationSpec{Node: node})
 		if s.ends(t, ctx, task, err, plugin.Conflict) {
-			t.Error("a guest that runs was moved as one that does not")
+			t.Error("a running guest was migrated as a stopped one")
 		}
 		gone := ref
 		gone.ID, gone.UID = "999999998", ""
@@ -105,7 +105,7 @@ func (s *suite) migrate(t *testing.T) {
 	s.run(t, "without the privilege", func(t *testing.T, ctx context.Context) {
 		hook(t, "NewGuest", s.NewGuest != nil)
 		if s.Alike {
-			t.Skip("any token may do anything")
+			t.Skip("every token has all rights")
 		}
 		ref := s.NewGuest(t, s.kind(), hypervisor.GuestStopped)
 		node := s.otherNode(t, ctx, ref)

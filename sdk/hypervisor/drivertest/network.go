@@ -50,7 +50,7 @@ func (s *suite) network(t *testing.T) {
 			t.Fatalf("staged: %+v", is)
 		}
 		if named(staged.Current, "vmbr77") != nil || staged.Diff == "" || staged.Restore == "" || staged.Unclear {
-			t.Fatalf("what is staged is in force, or not told of: %+v", staged)
+			t.Fatalf("a staged change is in force, or not reported: %+v", staged)
 		}
 		wantKind(t, manager(t).StageInterface(ctx, hypervisor.InterfaceChange{Node: node, Want: made}), plugin.Conflict)
 		changed := *is

@@ -182,7 +182,7 @@ func (s *suite) nodePrograms(t *testing.T) {
 		_, err = node.RunOnNode(ctx, hypervisor.NodeCommand{Program: "cat"}, hypervisor.NodeStreams{Input: bytes.NewReader(input), Output: &got})
 		must(t, "running cat", err)
 		if !bytes.Equal(got.Bytes(), input) {
-			t.Errorf("%d bytes of the input came back, want %d", got.Len(), len(input))
+			t.Errorf("%d bytes of the input were returned, want %d", got.Len(), len(input))
 		}
 	})
 	s.run(t, "ends of programs", func(t *testing.T, ctx context.Context) {
@@ -257,7 +257,7 @@ func (s *suite) nodeFiles(t *testing.T) {
 		got, back, err := read(file.Size)
 		must(t, "reading", err)
 		if got != file || !bytes.Equal(back, content) {
-			t.Errorf("%d bytes came back of %+v, want %d of %+v", len(back), got, len(content), file)
+			t.Errorf("%d bytes of %+v were returned, want %d of %+v", len(back), got, len(content), file)
 		}
 		_, _, err = read(file.Size - 1)
 		wantKind(t, err, plugin.Refused)

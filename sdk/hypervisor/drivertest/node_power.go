@@ -29,7 +29,7 @@ func (s *suite) nodePower(t *testing.T) {
 	})
 	s.run(t, "another capability's token", func(t *testing.T, ctx context.Context) {
 		if s.Alike {
-			t.Skip("rights cannot be cut by capability here")
+			t.Skip("rights cannot be limited by capability")
 		}
 		power, node := as[hypervisor.NodePowerer](t, s.host(t, endpoint.Monitoring)), s.nodes(t, ctx)[0]
 		wantKind(t, power.PowerNode(ctx, node, hypervisor.PowerShutdown), plugin.Denied)
@@ -46,7 +46,7 @@ func (s *suite) nodePower(t *testing.T) {
 		for ends := time.Now().Add(s.Patience); ; time.Sleep(10 * time.Millisecond) {
 			after, err := reader.NodeStatus(ctx, node)
 			if kind := plugin.KindOf(err); err != nil && kind != plugin.Unreachable && kind != plugin.Timeout {
-				t.Fatalf("a node that is away: %v", err)
+				t.Fatalf("a node that is offline: %v", err)
 			}
 			away = away || err != nil
 			// A test machine under load may look only before the node goes and
@@ -56,7 +56,7 @@ func (s *suite) nodePower(t *testing.T) {
 				return
 			}
 			if time.Now().After(ends) {
-				t.Fatalf("within %s the node went away: %v, and says %+v, %v", s.Patience, away, after, err)
+				t.Fatalf("within %s the node went offline: %v, and reports %+v, %v", s.Patience, away, after, err)
 			}
 		}
 	})

@@ -60,7 +60,7 @@ func (s *suite) nodeRead(t *testing.T) {
 		target, _ := s.Lacking(t, endpoint.Monitoring)
 		_, err := as[hypervisor.NodeReader](t, s.open(t, target)).NodeStatus(ctx, node)
 		if e := wantKind(t, err, plugin.Denied); len(e.Missing) == 0 {
-			t.Error("the error does not say which privilege is missing")
+			t.Error("the error does not name the missing privilege")
 		}
 	})
 	s.run(t, "wrong token", func(t *testing.T, ctx context.Context) {

@@ -30,10 +30,10 @@ func (s *suite) peerList(t *testing.T) {
 			}
 			self++
 			if all.Cluster.Entry != "" && p.Name != all.Cluster.Entry {
-				t.Errorf("%s says that it was asked, and %s answers", p.Name, all.Cluster.Entry)
+				t.Errorf("%s claims that it was called, but %s answers", p.Name, all.Cluster.Entry)
 			}
 			if shown := s.version(t, ctx, host).Fingerprint; p.Fingerprint != "" && shown != "" && p.Fingerprint != shown {
-				t.Errorf("the asked node vouches for %s as its own and shows %s", p.Fingerprint, shown)
+				t.Errorf("the called node reports the fingerprint %s, but presents %s", p.Fingerprint, shown)
 			}
 		}
 		for _, n := range all.Nodes {
@@ -42,7 +42,7 @@ func (s *suite) peerList(t *testing.T) {
 		slices.Sort(names)
 		slices.Sort(nodes)
 		if !slices.Equal(names, nodes) || self != 1 {
-			t.Errorf("the peers are %v, %d of them asked, and the nodes %v", names, self, nodes)
+			t.Errorf("the peers are %v, %d of them called, but the nodes are %v", names, self, nodes)
 		}
 	})
 	s.run(t, "a token without the right", func(t *testing.T, ctx context.Context) {

@@ -17,14 +17,14 @@ func (s *suite) permissions(t *testing.T) {
 			got, err := s.host(t, capability).Permissions(ctx)
 			must(t, "asking for permissions", err)
 			if len(got.Missing) > 0 || len(got.Extra) > 0 {
-				t.Errorf("the proper token misses %v and has %v too much", got.Missing, got.Extra)
+				t.Errorf("the right token lacks %v and has %v in excess", got.Missing, got.Extra)
 			}
 			if len(got.Paths) == 0 {
-				t.Error("no path is given")
+				t.Error("the path is missing")
 			}
 			for _, end := range got.Ends {
 				if end.ID == "" {
-					t.Errorf("a credential without an id ends at %s", end.At)
+					t.Errorf("a credential without an ID expires at %s", end.At)
 				}
 			}
 			if got.Version != nil && got.Version.Version == "" {
@@ -52,7 +52,7 @@ func (s *suite) permissions(t *testing.T) {
 				t.Errorf("extra %v does not name %s", got.Extra, p)
 			}
 			if len(got.Missing) > 0 {
-				t.Errorf("the token misses %v", got.Missing)
+				t.Errorf("the token lacks %v", got.Missing)
 			}
 		})
 	}

@@ -40,7 +40,7 @@ func (s *suite) newVM(t *testing.T, ctx context.Context, mark string) (ref hyper
 		must(t, "reading the new VM", err)
 		return guest.GuestRef, spec, id
 	}
-	t.Fatal("no VM could be made")
+	t.Fatal("no VM could be created")
 	return ref, spec, ""
 }
 
@@ -63,7 +63,7 @@ func (s *suite) provision(t *testing.T) {
 		p := s.placement(t, ctx, hypervisor.PlacementQuery{Kind: hypervisor.Container, Node: spec.Node, Name: spec.Name})
 		for _, storage := range p.Storages {
 			if storage.Name == usual.Storage && !storage.VMs && !storage.Containers {
-				t.Errorf("the storage %s, which is said to be usual, holds no disks", storage.Name)
+				t.Errorf("the usual storage %s cannot store disks", storage.Name)
 			}
 		}
 		if usual.Storage != "" && usual.Storage == usual.Bridge {
@@ -87,7 +87,7 @@ func (s *suite) provision(t *testing.T) {
 		}
 		query.Image = "nowhere:iso/none.iso"
 		if s.placement(t, ctx, query).ImageFound {
-			t.Error("an image that is not there was found")
+			t.Error("an image that does not exist was found")
 		}
 		at := as[hypervisor.Provisioner](t, s.host(t, endpoint.Monitoring))
 		bare, err := at.Placement(ctx, hypervisor.PlacementQuery{Kind: query.Kind, Node: query.Node, Name: query.Name})
@@ -122,7 +122,7 @@ func (s *suite) provision(t *testing.T) {
 		// The id may be taken by another guest that is made at the same time.
 		left, err := s.host(t, endpoint.Monitoring).Guest(ctx, ref)
 		if err == nil && left.Name == spec.Name {
-			t.Errorf("the destroyed VM is still there: %+v", left)
+			t.Errorf("the deleted VM still exists: %+v", left)
 		} else if err != nil {
 			wantKind(t, err, plugin.NotFound)
 		}
@@ -132,7 +132,7 @@ func (s *suite) provision(t *testing.T) {
 		ref := s.NewGuest(t, s.kind(), hypervisor.GuestRunning)
 		id, err := as[hypervisor.Provisioner](t, s.host(t, endpoint.Lifecycle)).Destroy(ctx, ref, hypervisor.DestroySpec{})
 		if s.ends(t, ctx, id, err, plugin.Conflict) {
-			t.Error("a running guest was destroyed")
+			t.Error("a running guest was deleted")
 		}
 		s.eventually(t, ctx, ref, hypervisor.GuestRunning)
 	})
@@ -142,7 +142,7 @@ func (s *suite) provision(t *testing.T) {
 		ref := s.NewGuest(t, s.kind(), hypervisor.GuestStopped)
 		host := s.host(t, endpoint.Monitoring)
 		if s.Alike {
-			t.Skip("any token may do anything")
+			t.Skip("every token has all rights")
 		}
 		_, err := as[hypervisor.Provisioner](t, host).Destroy(ctx, ref, hypervisor.DestroySpec{})
 		if e := wantKind(t, err, plugin.Denied); len(e.Missing) == 0 {

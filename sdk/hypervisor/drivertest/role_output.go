@@ -60,7 +60,7 @@ func (s *suite) roleOutput(t *testing.T) {
 			if !errors.As(err, &e) || e.Kind != plugin.Invalid || e.Field != "output" {
 				t.Errorf("%s: error is %v, want invalid of the output", name, err)
 			} else if strings.Contains(err.Error(), "canary") {
-				t.Errorf("%s: the error tells what was given", name)
+				t.Errorf("%s: the error contains the input", name)
 			}
 		}
 	})

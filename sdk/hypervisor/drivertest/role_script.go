@@ -34,7 +34,7 @@ func (s *suite) roleScript(t *testing.T) {
 				parse := exec.CommandContext(ctx, "sh", "-n")
 				parse.Stdin = strings.NewReader(script)
 				if out, err := parse.CombinedOutput(); err != nil {
-					t.Errorf("sh does not take the script: %v: %s", err, out)
+					t.Errorf("sh does not accept the script: %v: %s", err, out)
 				}
 			}
 		}

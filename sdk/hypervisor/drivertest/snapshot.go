@@ -59,7 +59,7 @@ func (s *suite) snapshotsOf(t *testing.T, ctx context.Context, ref hypervisor.Gu
 		found[snapshot.Name] = snapshot
 	}
 	if len(found) != len(list) {
-		t.Errorf("a name comes twice in %+v", list)
+		t.Errorf("a name occurs twice in %+v", list)
 	}
 	return found
 }
@@ -122,13 +122,13 @@ func (s *suite) snapshotLife(t *testing.T) {
 				s.act(t, ctx, ref, hypervisor.Start)
 				id, err := s.snapshotter(t).RollBack(ctx, ref, hypervisor.RollbackSpec{Name: "stopped", Start: start})
 				if !s.ends(t, ctx, id, err) {
-					t.Fatal("going back failed:", err)
+					t.Fatal("the rollback failed:", err)
 				}
 				s.wantOperation(t, ctx, ref, id, hypervisor.OperationSnapshotRollback)
 				want := map[bool]string{false: hypervisor.GuestStopped, true: hypervisor.GuestRunning}[start]
 				s.eventually(t, ctx, ref, want) // some hypervisors start it in a task of its own
 				if found := s.snapshotsOf(t, ctx, ref); len(found) != 1 {
-					t.Errorf("after going back, snapshots are %+v", found)
+					t.Errorf("after the rollback, snapshots are %+v", found)
 				}
 			})
 		}
@@ -173,7 +173,7 @@ func (s *suite) snapshotRefusals(t *testing.T) {
 			}
 			id, err = snapshotter.RollBack(ctx, ref, hypervisor.RollbackSpec{Name: name})
 			if s.ends(t, ctx, id, err, plugin.Invalid, plugin.NotFound) {
-				t.Errorf("the guest went back to %.80q", name)
+				t.Errorf("the guest was rolled back to %.80q", name)
 			}
 		}
 	})
@@ -183,15 +183,15 @@ func (s *suite) snapshotRefusals(t *testing.T) {
 		s.take(t, ctx, ref, hypervisor.SnapshotSpec{Name: "there"})
 		id, err := snapshotter.TakeSnapshot(ctx, ref, hypervisor.SnapshotSpec{Name: "there"})
 		if s.ends(t, ctx, id, err, plugin.Conflict) {
-			t.Error("a name was taken twice")
+			t.Error("a snapshot name was used twice")
 		}
 		id, err = snapshotter.DeleteSnapshot(ctx, ref, "absent")
 		if s.ends(t, ctx, id, err, plugin.NotFound) {
-			t.Error("a snapshot that is not there was deleted")
+			t.Error("a snapshot that does not exist was deleted")
 		}
 		id, err = snapshotter.RollBack(ctx, ref, hypervisor.RollbackSpec{Name: "absent"})
 		if s.ends(t, ctx, id, err, plugin.NotFound) {
-			t.Error("the guest went back to a snapshot that is not there")
+			t.Error("the guest was rolled back to a snapshot that does not exist")
 		}
 		if found := s.snapshotsOf(t, ctx, ref); len(found) != 1 {
 			t.Errorf("snapshots are %+v", found)
@@ -206,7 +206,7 @@ func (s *suite) snapshotRefusals(t *testing.T) {
 	})
 	s.run(t, "a token without the right", func(t *testing.T, ctx context.Context) {
 		if s.Alike {
-			t.Skip("the credentials of all capabilities may do the same")
+			t.Skip("the credentials of all capabilities have the same rights")
 		}
 		hook(t, "SnapshotGuest", s.SnapshotGuest != nil)
 		ref, reading := s.SnapshotGuest(t, s.kind(), hypervisor.GuestStopped), as[hypervisor.Snapshotter](t, s.host(t, endpoint.Monitoring))
@@ -216,7 +216,7 @@ func (s *suite) snapshotRefusals(t *testing.T) {
 		_, back := reading.RollBack(ctx, ref, hypervisor.RollbackSpec{Name: "there"})
 		for _, err := range []error{take, remove, back} {
 			if e := wantKind(t, err, plugin.Denied); len(e.Missing) == 0 {
-				t.Error("the error does not say which privilege is missing")
+				t.Error("the error does not name the missing privilege")
 			}
 		}
 	})

@@ -63,7 +63,7 @@ func (s *suite) storageManage(t *testing.T) {
 		seen := map[string]bool{}
 		for _, of := range types {
 			if of.Name == "" || seen[of.Name] {
-				t.Errorf("the type %q is nameless or there twice", of.Name)
+				t.Errorf("the type %q has no name or occurs twice", of.Name)
 			}
 			seen[of.Name] = true
 			keys := map[string]bool{}
@@ -92,7 +92,7 @@ func (s *suite) storageManage(t *testing.T) {
 			switch key := keys[setting.Key]; {
 			case key.Secret:
 				if secret = string(setting.Value); told {
-					t.Errorf("the secret %s is told", setting.Key)
+					t.Errorf("the secret %s is shown", setting.Key)
 				}
 			case !slices.Equal(words(is), words(string(setting.Value))):
 				t.Errorf("%s is %q, want %q", setting.Key, is, string(setting.Value))
@@ -200,7 +200,7 @@ func (s *suite) storageManage(t *testing.T) {
 	s.run(t, "a token that only reads", func(t *testing.T, ctx context.Context) {
 		hook(t, "NewStorage", s.NewStorage != nil)
 		if s.Alike {
-			t.Skip("rights are not cut by capability")
+			t.Skip("rights cannot be limited by capability")
 		}
 		at := as[hypervisor.StorageManager](t, s.host(t, endpoint.Monitoring))
 		spec, more := s.NewStorage(t)

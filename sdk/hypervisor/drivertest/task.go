@@ -65,10 +65,10 @@ func (s *suite) tasks(t *testing.T) {
 			t.Fatalf("%d tasks, want 2", len(tasks))
 		}
 		if tasks[0].Started.Before(tasks[1].Started) {
-			t.Errorf("the older task comes first: %v, %v", tasks[0].Started, tasks[1].Started)
+			t.Errorf("the older task is first: %v, %v", tasks[0].Started, tasks[1].Started)
 		}
 		if list.Reaches(tasks[1].Started.Add(-time.Nanosecond)) {
-			t.Errorf("a list that was cut off behind %v says that it is complete since %v", tasks[1].Started, list.CompleteSince)
+			t.Errorf("a list that was truncated after %v claims to be complete since %v", tasks[1].Started, list.CompleteSince)
 		}
 	})
 	s.run(t, "since and node narrow", func(t *testing.T, ctx context.Context) {
@@ -125,7 +125,7 @@ func (s *suite) tasks(t *testing.T) {
 		wait(t, ctx, host, id, 0)
 		list := s.guestTasks(t, ctx, ref)
 		if list.CompleteSince.IsZero() {
-			t.Skip("the list does not say that it is complete")
+			t.Skip("the list does not claim to be complete")
 		}
 		i := slices.IndexFunc(list.Tasks, func(t hypervisor.Task) bool { return t.ID == id })
 		if i < 0 {
@@ -133,7 +133,7 @@ func (s *suite) tasks(t *testing.T) {
 		}
 		task, asked := list.Tasks[i], target.Credential.ID
 		if task.TokenID != asked && task.User+"!"+task.TokenID != asked {
-			t.Errorf("the task is of %q, %q, want %s: who takes it for somebody else's asks again", task.User, task.TokenID, asked)
+			t.Errorf("the task belongs to %q, %q, want %s: otherwise the service sends its request again", task.User, task.TokenID, asked)
 		}
 	})
 	s.run(t, "bad limits", func(t *testing.T, ctx context.Context) {

@@ -89,10 +89,10 @@ func (s *suite) upload(t *testing.T) {
 		} {
 			spec, content := s.image(t, ctx)
 			if id, err := uploader(t).Upload(ctx, spec, cut(content)); err == nil {
-				t.Errorf("one that %s was taken as %q", name, id)
+				t.Errorf("an upload that %s was accepted as %q", name, id)
 			}
 			if check := present(t, ctx, spec); check.Present {
-				t.Errorf("one that %s is there: %+v", name, check)
+				t.Errorf("an upload that %s exists: %+v", name, check)
 			}
 		}
 	})
@@ -102,10 +102,10 @@ func (s *suite) upload(t *testing.T) {
 		defer cancel()
 		half := io.MultiReader(bytes.NewReader(content[:2<<20]), cancels{cancel})
 		if id, err := uploader(t).Upload(giving, spec, half); err == nil {
-			t.Errorf("it was taken as %q", id)
+			t.Errorf("it was accepted as %q", id)
 		}
 		if check := present(t, ctx, spec); check.Present {
-			t.Errorf("it is there: %+v", check)
+			t.Errorf("it exists: %+v", check)
 		}
 	})
 	s.run(t, "refusals", func(t *testing.T, ctx context.Context) {
@@ -134,21 +134,21 @@ func (s *suite) upload(t *testing.T) {
 				continue
 			}
 			if id, err := uploader(t).Upload(ctx, spec, bytes.NewReader(content)); err == nil {
-				t.Errorf("%s was taken as %q", name, id)
+				t.Errorf("%s was accepted as %q", name, id)
 			}
 		}
 	})
 	s.run(t, "without the privilege", func(t *testing.T, ctx context.Context) {
 		hook(t, "Lacking", s.Lacking != nil)
 		if s.Alike {
-			t.Skip("rights are not cut by capability")
+			t.Skip("rights cannot be limited by capability")
 		}
 		target, _ := s.Lacking(t, endpoint.Lifecycle)
 		spec, content := s.image(t, ctx)
 		at := as[hypervisor.Uploader](t, s.open(t, target))
 		_, err := at.CheckUpload(ctx, spec)
 		if e := wantKind(t, err, plugin.Denied); len(e.Missing) == 0 {
-			t.Errorf("nothing is named as missing: %v", err)
+			t.Errorf("the error names no missing privilege: %v", err)
 		}
 		_, err = at.Upload(ctx, spec, bytes.NewReader(content))
 		wantKind(t, err, plugin.Denied)

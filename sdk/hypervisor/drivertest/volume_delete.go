@@ -50,10 +50,10 @@ func (s *suite) volumeDelete(t *testing.T) {
 		s.wantNodeOperation(t, ctx, v.Node, id, hypervisor.OperationVolumeDelete)
 		all := s.contentOf(t, ctx, hypervisor.ContentQuery{Storage: v.Storage, Node: v.Node, Content: v.Content})
 		if _, listed := volume(all, v.ID); listed {
-			t.Error("it is still there")
+			t.Error("it still exists")
 		}
 		if _, listed := volume(all, kept.ID); !listed {
-			t.Error("another one is gone, too")
+			t.Error("another one was deleted too")
 		}
 		id, err = deleter(t).DeleteVolume(ctx, v) // it may count as deleted
 		s.ends(t, ctx, id, err, plugin.NotFound, plugin.Refused)
@@ -111,7 +111,7 @@ func (s *suite) volumeDelete(t *testing.T) {
 	})
 	s.run(t, "a token that only reads", func(t *testing.T, ctx context.Context) {
 		if s.Alike {
-			t.Skip("rights are not cut by capability")
+			t.Skip("rights cannot be limited by capability")
 		}
 		v := s.uploaded(t, ctx)
 		_, err := as[hypervisor.VolumeDeleter](t, s.host(t, endpoint.Monitoring)).DeleteVolume(ctx, v)

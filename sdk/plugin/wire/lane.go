@@ -116,4 +116,4 @@ func proves(ctx context.Context, conn net.Conn, half []byte) bool {
 }
 
 // ErrLane is the error of a lane that broke during a transfer.
-var ErrLane = errors.New("the connection for the data broke")
+var ErrLane = errors.New("the data connection was lost")

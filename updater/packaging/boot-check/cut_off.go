@@ -46,7 +46,7 @@ func (c *check) killedInTrial(ctx context.Context) (string, error) {
 		return "", err
 	}
 	said, down, err := c.killed(ctx, "hold-trial", "trial",
-		endOf("failed", secondVersion, heldVersion).because("cut off in the step trial"), interval{
+		endOf("failed", secondVersion, heldVersion).because("in the step trial"), interval{
 			before: func() error {
 				t, err := c.told(ctx)
 				if err == nil && (t.State != "running" || t.Run == nil || t.Run.Step != "migrate" || t.Run.To != heldVersion ||
@@ -93,7 +93,7 @@ func (c *check) cutOff(ctx context.Context) error {
 // removedCutOff removes the package while an update is cut off, and installs it again: what brings the update to its end
 // must be there still.
 func (c *check) removedCutOff(ctx context.Context) (string, error) {
-	said, _, err := c.killed(ctx, "hold-trial", "trial", endOf("failed", secondVersion, heldVersion).because("cut off in the step trial"),
+	said, _, err := c.killed(ctx, "hold-trial", "trial", endOf("failed", secondVersion, heldVersion).because("in the step trial"),
 		interval{
 			before: func() error { return c.maskResume(ctx) },
 			after: func() error {
@@ -114,7 +114,7 @@ func (c *check) removedCutOff(ctx context.Context) (string, error) {
 func (c *check) killedInMigrate(ctx context.Context) (string, error) {
 	nothing := func() error { return nil }
 	said, _, err := c.killed(ctx, "hold-live", "migrate",
-		endOf("rolled_back", secondVersion, heldVersion).because("cut off in the step migrate"), interval{nothing, nothing})
+		endOf("rolled_back", secondVersion, heldVersion).because("in the step migrate"), interval{nothing, nothing})
 	c.figure("killed in migrate: %s", said)
 	return said, err
 }
@@ -189,7 +189,7 @@ func (c *check) powerCut(ctx context.Context) (string, error) {
 		return "", err
 	}
 	c.figure("from a loss of power in migrate to the old version: %.1f s, with the boot", time.Since(began).Seconds())
-	return "", errors.Join(c.isNow(ctx, endOf("rolled_back", secondVersion, heldVersion).because("cut off in the step migrate")),
+	return "", errors.Join(c.isNow(ctx, endOf("rolled_back", secondVersion, heldVersion).because("in the step migrate")),
 		c.quiet(ctx), c.listenForReleases())
 }
 

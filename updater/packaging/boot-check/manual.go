@@ -47,7 +47,7 @@ func (c *check) dryRun(ctx context.Context) (string, error) {
 
 // takenBack takes an update back that went well, with the database from before it, and lets the package make it again.
 func (c *check) takenBack(ctx context.Context) (string, error) {
-	if out, err := c.machine.sh(ctx, "! hostler-updater rollback 2>&1"); err != nil || !strings.Contains(out, "needs the backup from "+
+	if out, err := c.machine.sh(ctx, "! hostler-updater rollback 2>&1"); err != nil || !strings.Contains(out, "restores the backup from "+
 		"before the update") {
 		return "", errors.Join(err, fmt.Errorf("without the backup it says: %s", out))
 	}

@@ -62,7 +62,7 @@ func (c *check) downgrade(ctx context.Context) (string, error) {
 	if err != nil {
 		return out, err
 	}
-	if !strings.Contains(out, "what is installed is newer") {
+	if !strings.Contains(out, "the installed version is newer") {
 		return "", fmt.Errorf("it says nothing of that: %s", out)
 	}
 	if err := c.client.serves(ctx, fourthVersion, time.Second); err != nil {

@@ -54,7 +54,7 @@ type updateState struct {
 }
 
 // askedFor is the reason of a roll-back that the administrator wanted.
-const askedFor = "it was asked for"
+const askedFor = "it was requested"
 
 // steps of a run in the words of the API, as far as it came when it went well.
 var allSteps = []string{"backup", "download", "verify", "migrate", "switch", "health-check"}

@@ -201,7 +201,7 @@ func (c *check) refused(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
-	if err := c.isNow(ctx, updateState{state: "failed", from: firstVersion, step: "failed", reason: "names no source of releases",
+	if err := c.isNow(ctx, updateState{state: "failed", from: firstVersion, step: "failed", reason: "has no source of releases",
 		serves: firstVersion}); err != nil {
 		return "", err
 	}
@@ -293,7 +293,7 @@ func (c *check) update(ctx context.Context) (string, error) {
 
 func (c *check) rollsBack(ctx context.Context, version string) (string, error) {
 	lines, down, err := c.attempt(ctx, version, "rolled back",
-		endOf("rolled_back", secondVersion, version).because("health-check: the service does not become ready"))
+		endOf("rolled_back", secondVersion, version).because("health-check: the service did not become ready"))
 	if err != nil {
 		return "", err
 	}
@@ -363,7 +363,7 @@ func (c *check) noRun(ctx context.Context) (string, error) {
 		}); err != nil {
 			return "", err
 		}
-		want := updateState{state: "refused", to: crashVersion, reason: "is not whole", by: email, serves: secondVersion,
+		want := updateState{state: "refused", to: crashVersion, reason: "is incomplete", by: email, serves: secondVersion,
 			available: crashVersion}
 		if err := errors.Join(c.isNow(ctx, want), c.trailTells(ctx)); err != nil {
 			return "", err
