@@ -96,6 +96,6 @@ func Lost(lost error, thing string, done bool, unread error) error {
 	}
 	told := *known
 	told.Members = maps.Clone(known.Members)
-	told.Detail = fmt.Sprintf("%s; %s was read afterwards and is unchanged, and nothing was sent again", known.Detail, thing)
+	told.Detail = fmt.Sprintf("%s; reading %s afterwards showed no change, and nothing was sent again", known.Detail, thing)
 	return told.Because(lost)
 }

@@ -61,8 +61,8 @@ func TestLost(t *testing.T) {
 		code   problem.Code
 		says   []string
 	}{
-		"not done": {nil, problem.CodeHypervisorError, []string{"the line broke", "the thing was read afterwards and is unchanged"}},
-		"unread":   {errors.New("secret of the cause"), problem.CodeOutcomeUnknown, []string{"the line broke", "look at the thing"}},
+		"not done": {nil, problem.CodeHypervisorError, []string{"the line broke", "reading the thing afterwards showed no change"}},
+		"unread":   {errors.New("secret of the cause"), problem.CodeOutcomeUnknown, []string{"the line broke", "check the thing before"}},
 	} {
 		known := problem.From(change.Lost(lost, "the thing", false, c.unread))
 		for _, text := range c.says {
