@@ -54,7 +54,7 @@ func TestEnrolHostByPaste(t *testing.T) {
 		post("neither token nor paste", `{"name":"lab","address":"pool.mem"}`, 422, "invalid", `["body","token_secret"]`, `"missing"`),
 		post("that and a bad name", `{"name":"","address":"pool.mem"}`, 422, "invalid", `["body","token_secret"]`, `["body","name"]`),
 		post("a paste and a token", pasteOfHost(out, at+`,"token_id":"a@b!c","token_secret":"canary"`), 422, "invalid", `["body","paste"]`,
-			"leave these out"),
+			"leave them out"),
 		post("an empty paste", pasteOfHost("", at), 422, "invalid", `["body","paste"]`, `"too_short"`),
 		post("a blank paste", pasteOfHost(" \n", at), 422, "invalid", `["body","paste"]`, "is empty"),
 		post("another text", pasteOfHost("canary", at), 422, "invalid", `["body","paste"]`),
