@@ -258,7 +258,7 @@ func TestProbeHostWithSeveralTokens(t *testing.T) {
 	rows := []string{
 		`"tokens":[{"key":"monitoring","token_id":"service@mem!monitoring","form":"token","ok":true,"reason":null`,
 		`{"key":"lifecycle","token_id":"service@mem!lifecycle","form":"token","ok":false,"reason":"auth"`,
-		`{"key":"console","token_id":null,"form":null,"ok":false,"reason":"invalid","error":"token_id must be the token's id alone`,
+		`{"key":"console","token_id":null,"form":null,"ok":false,"reason":"invalid","error":"token_id must be only the token ID`,
 		`{"key":"backup","token_id":"` + limited.ID + `","form":"token","ok":false,"reason":null,"error":null,"missing":["Guest.Backup"],` +
 			`"extra":["Node.Power"]`,
 		`{"key":"node_power","token_id":null,"form":null,"ok":false,"reason":"invalid","error":"credential_form must be one of token`,
