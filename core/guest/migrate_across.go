@@ -273,8 +273,8 @@ func (m *migrationCheck) chooseStorage(ctx context.Context, source hypervisor.Pl
 	m.SourceStorage, m.TargetStorage = &guessed, &guessed
 	among := ""
 	if len(guesses) > 1 {
-		among = fmt.Sprintf(" Of %s, it is the one with the most similar free space on both hosts. If both hosts list a backup on "+
-			"another of these storages, Hostler uses that one.", strings.Join(guesses, ", "))
+		among = fmt.Sprintf(" Among such storages (%s), %s has the most similar free space on both hosts. If both hosts list a backup on "+
+			"another of these storages, Hostler uses that one.", strings.Join(guesses, ", "), guessed)
 	}
 	m.warn(findingUnproven, "Both hosts have a storage %s without backups. The backup will show whether it is the same storage; if it "+
 		"is not, the guest is started again.%s", guessed, among)

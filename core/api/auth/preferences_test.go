@@ -34,7 +34,7 @@ func TestPreferences(t *testing.T) {
 	ask(other, "GET", "", 200, `"revision":0`)
 
 	// Whoever has read something older learns of it, and nobody has to say what they have read.
-	ask(mine, "PUT", `{"value":{"b":1},"revision":0}`, 409, "changed meanwhile")
+	ask(mine, "PUT", `{"value":{"b":1},"revision":0}`, 409, "changed in the meantime")
 	ask(mine, "PUT", `{"value":{"b":1},"revision":1}`, 200, `"revision":2`)
 	ask(mine, "PUT", `{"value":{"c":1}}`, 200, `"revision":3`)
 	ask(mine, "PUT", `{"value":{"d":1},"revision":9223372036854775807}`, 409, "invalid_state")

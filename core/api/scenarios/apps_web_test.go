@@ -65,7 +65,7 @@ func TestPortsOfApps(t *testing.T) {
 		b.Ask(t, "GET", "apps/2/ports", "", apitest.Viewer, map[string]int{"invalid_state": 409, "hypervisor_error": 502}[code], code)
 	}
 	b.Cluster.SetFault("sockets", memdriver.Fault{Err: plugin.Errorf(plugin.NotFound, "it is not here")})
-	b.Ask(t, "GET", "apps/2/ports", "", apitest.Viewer, 409, "invalid_state", "any more")
+	b.Ask(t, "GET", "apps/2/ports", "", apitest.Viewer, 409, "invalid_state", "the container is no longer on the node")
 }
 
 // appTelling is a host whose guests tell the addresses that a test says.
@@ -122,7 +122,7 @@ func TestWebURLOfApps(t *testing.T) {
 	url := func(scheme, port, path string) string {
 		return fmt.Sprintf(`"url":"%s://127.0.0.1:%s%s"`, scheme, port, path)
 	}
-	ask("", `"url":null,"decided_by":null,"scheme_by":null,"reachable":false,"detail":"nobody says`)
+	ask("", `"url":null,"decided_by":null,"scheme_by":null,"reachable":false,"detail":"the port of the app's web page is unknown`)
 	ask("web_port = "+atPlain+", web_path = '/admin?x=1'", url("http", atPlain, "/admin?x=1"),
 		`"decided_by":"operator","scheme_by":"tls_hello"`,
 		`"reachable":true,"detail":null`)
@@ -141,7 +141,8 @@ func TestWebURLOfApps(t *testing.T) {
 	ask("web_protocol = 'https'", `"url":"https://127.0.0.1/"`, `"decided_by":"operator"`)
 	tell()
 	b.Exec("UPDATE guests SET addresses = NULL")
-	ask("web_port = 80", `"url":null,"decided_by":"operator","scheme_by":null,"reachable":false,"detail":"no address`)
+	ask("web_port = 80",
+		`"url":null,"decided_by":"operator","scheme_by":null,"reachable":false,"detail":"the app's container has no known address`)
 	b.Exec("UPDATE guests SET addresses = '{192.0.2.1}'")
 	b.Exec("UPDATE apps SET web_port = 8443 WHERE id = 1")
 	b.Ask(t, "GET", "apps/1/web-url", "", apitest.Viewer, 200, "", `"decided_by":"operator"`,

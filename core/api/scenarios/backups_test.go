@@ -199,7 +199,8 @@ func TestBackupsOfAnIDThatIsReused(t *testing.T) {
 		b.Ask(t, "GET", "backups", "", apitest.Viewer, 200, "", `"vm_id":null,"app_id":null,"name":"web"`)
 		b.Ask(t, "GET", "backups/coverage", "", apitest.Viewer, 200, "", `"name":"payroll"`,
 			`"backup_id":null,"backup_at":null,"storage":null,"age_s":null,"max_age_days":7,"state":"stale"`)
-		b.Ask(t, "POST", one+"/restore", `{"over":true,"confirm":"payroll"}`, apitest.Admin, 409, "invalid_state", "the guest web is gone")
+		b.Ask(t, "POST", one+"/restore", `{"over":true,"confirm":"payroll"}`, apitest.Admin, 409, "invalid_state",
+			"guest web no longer exists")
 		b.list()
 	}
 	b.cluster.Change(ref, func(g *hypervisor.Guest) { g.Name = "web" })
@@ -510,7 +511,7 @@ func TestRunBackups(t *testing.T) {
 	b.idle()
 	b.cluster.AddStorage(memdriver.StorageSpec{Name: "second", Archive: &memdriver.Archive{}})
 	b.sync()
-	b.Ask(t, "POST", "backups/run", body(""), apitest.Operator, 422, "invalid", "name one")
+	b.Ask(t, "POST", "backups/run", body(""), apitest.Operator, 422, "invalid", "specify one")
 	b.Ask(t, "POST", "backups/run", body(`,"storage":"second"`), apitest.Operator, 202, "", `"storage":"second"`)
 	b.idle()
 	b.cluster.AddStorage(memdriver.StorageSpec{Name: "second", Archive: &memdriver.Archive{}, Away: true})
@@ -586,7 +587,7 @@ func TestRestoreBackupToANewID(t *testing.T) {
 	if got := b.Value("SELECT params->'spec'->>'NewIdentity' FROM jobs ORDER BY id DESC LIMIT 1"); got != "false" {
 		t.Errorf("new MAC addresses for one that is gone: %s", got)
 	}
-	b.Ask(t, "POST", back, `{"over":true}`, apitest.Admin, 409, "invalid_state", "is gone")
+	b.Ask(t, "POST", back, `{"over":true}`, apitest.Admin, 409, "invalid_state", "no longer exists")
 	b.Ask(t, "POST", back+"?plan=true", `{"over":true}`, apitest.Admin, 200, "", `"blockers":[{"error":"invalid_state"`)
 	b.Exec("DELETE FROM host_credentials WHERE capability = 'backup'")
 	b.Ask(t, "DELETE", strings.TrimSuffix(back, "/restore")+"?plan=true", "", apitest.Admin, 200, "",

@@ -86,7 +86,7 @@ func TestInstallApp(t *testing.T) {
 	i.Cluster.SetFault("content", memdriver.Fault{Err: plugin.Errorf(plugin.Refused, "the disk is gone")})
 	i.Ask(t, "POST", one+"?plan=true", i.body(""), apitest.Admin, 422, "invalid", `["body","template_storage"]`)
 	i.Cluster.SetFault("content", memdriver.Fault{Err: plugin.Errorf(plugin.Denied, "no")})
-	i.Ask(t, "POST", one+"?plan=true", i.body(""), apitest.Admin, 200, "", "Whether a template of debian 13 is on local is not told")
+	i.Ask(t, "POST", one+"?plan=true", i.body(""), apitest.Admin, 200, "", "It is not known whether a template of debian 13 is on local")
 	i.Cluster.SetFault("content", memdriver.Fault{})
 	if n := i.Value("SELECT (SELECT count(*) FROM jobs WHERE kind = 'app.install') || ' ' || (SELECT count(*) FROM consents)"); n != "0 0" {
 		t.Errorf("without consent there are jobs and consents: %s", n)
@@ -134,7 +134,7 @@ func TestInstallAppRefuses(t *testing.T) {
 		{one, i.body(`,"ctid":1`), apitest.Admin, 422, "invalid", `["body","ctid"]`},
 		{one, i.body(`,"nothing":1`), apitest.Admin, 422, "invalid", ""},
 		{one, i.body(`,"answers":["a\nb"]`), apitest.Admin, 422, "invalid", `["body","answers",0]`},
-		{one, i.body(`,"overrides":{"token":null}`), apitest.Admin, 422, "invalid", "given again"},
+		{one, i.body(`,"overrides":{"token":null}`), apitest.Admin, 422, "invalid", "secrets must be sent again"},
 		{one, i.body(`,"overrides":{"cpu":0}`), apitest.Admin, 422, "invalid", `["body","overrides","cpu"]`},
 		{one, i.body(`,"overrides":{"cpu":1.5}`), apitest.Admin, 422, "invalid", `["body","overrides","cpu"]`},
 		{one, i.body(`,"overrides":{"cpu":[1]}`), apitest.Admin, 422, "invalid", `["body","overrides","cpu"]`},
@@ -202,7 +202,7 @@ func TestDiscardInstall(t *testing.T) {
 	i.Ask(t, "DELETE", "catalog/installs/"+failed+"?plan=true", "", apitest.Admin, 200, "", "left is destroyed")
 	i.Ask(t, "DELETE", "catalog/installs/"+failed, `{"confirm":"left"}`, apitest.Admin, 202, "", `"kind":"app.discard"`)
 	i.Cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Tags = nil })
-	i.Ask(t, "DELETE", "catalog/installs/"+failed, `{"confirm":"left"}`, apitest.Admin, 409, "invalid_state", "any more")
+	i.Ask(t, "DELETE", "catalog/installs/"+failed, `{"confirm":"left"}`, apitest.Admin, 409, "invalid_state", "no longer has a container")
 	i.Cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Tags = []string{mark} })
 	i.Queue.Unsuspend()
 	waittest.Until(t, "the container is destroyed", func() bool {

@@ -49,7 +49,8 @@ func TestCreateVM(t *testing.T) {
 	b.Ask(t, "POST", "vms", strings.ReplaceAll(order(""), "web1", "a-.b"), apitest.Admin, 422, "invalid", `["body","name"]`)
 	b.Ask(t, "POST", "vms", order(`,"disk_gb":5000`), apitest.Admin, 422, "invalid", "GiB free")
 	b.Ask(t, "POST", "vms", order(`,"cores":0`), apitest.Admin, 422, "invalid", `["body","cores"]`)
-	b.Ask(t, "POST", "vms", strings.ReplaceAll(order(""), `"local"`, `"archive"`), apitest.Admin, 422, "invalid", "holds no disks")
+	b.Ask(t, "POST", "vms", strings.ReplaceAll(order(""), `"local"`, `"archive"`), apitest.Admin, 422, "invalid",
+		"does not accept disks of a vm")
 	b.Ask(t, "POST", "vms", strings.ReplaceAll(order(""), `"local"`, `"away"`), apitest.Admin, 422, "invalid", "not available")
 	b.Ask(t, "POST", "vms", order(`,"cores":900,"vmid":`+string(b.Refs["stopped"].ID)), apitest.Admin, 422, "invalid", `["body","vmid"]`,
 		"is taken", `["body","cores"]`)
@@ -267,7 +268,7 @@ func TestDelete_RefusesTemplateWithLinkedClones(t *testing.T) {
 	b.Ask(t, "DELETE", b.VM("template")+"?plan=true", "", apitest.Owner, 200, "", `"blockers":[]`)
 	add("linked-1", base.Volume, b.Refs["stopped"].ID)
 	add("linked-2", base.Volume, "999")
-	const says = "cannot delete template: linked clones need its disks: stopped, another guest; delete them first"
+	const says = "cannot delete template: linked clones need its disks: stopped, 1 other guest; delete them first"
 	b.Ask(t, "DELETE", b.VM("template")+"?plan=true", "", apitest.Owner, 200, "", `"blockers":[{"error":"volume_in_use"`, says)
 	b.Ask(t, "DELETE", b.VM("template"), `{"confirm":"template"}`, apitest.Owner, 409, "volume_in_use", says)
 	// So is the template of a container.
@@ -367,7 +368,7 @@ func TestUninstallApp(t *testing.T) {
 	b.Ask(t, "DELETE", "apps/1", `{"confirm":"files","keep_ct":true}`, apitest.Admin, 409, "guest_busy")
 	b.Exec("UPDATE jobs SET status = 'failed'")
 	b.Exec("UPDATE apps SET guest_id = NULL")
-	b.Ask(t, "DELETE", "apps/1", `{"confirm":"files"}`, apitest.Admin, 409, "invalid_state", "is not there")
+	b.Ask(t, "DELETE", "apps/1", `{"confirm":"files"}`, apitest.Admin, 409, "invalid_state", "the container of files does not exist")
 	b.Ask(t, "DELETE", "apps/1?plan=true", "", apitest.Admin, 200, "", `"blockers":[{"error":"invalid_state"`)
 	b.Ask(t, "DELETE", "apps/1", `{"confirm":"files","keep_ct":true}`, apitest.Admin, 200, "", `"removed":true,"ct_kept":true,"job":null`)
 	b.Ask(t, "DELETE", "apps/1", `{"confirm":"files","keep_ct":true}`, apitest.Admin, 404, "not_found")

@@ -158,7 +158,7 @@ func TestProblemsOfClusters(t *testing.T) {
 			"POST /api/v1/hosts/1/test"},
 		{"a token lacks many privileges", []string{"UPDATE host_credentials SET missing = array_fill('P'::text, '{30}') WHERE capability = " +
 			"'lifecycle'"},
-			[]string{"warning token_privileges host rack1: The token for lifecycle lacks " + strings.Repeat("P, ", 19) +
+			[]string{"warning token_privileges host rack1: The token for lifecycle lacked " + strings.Repeat("P, ", 19) +
 				"P and 10 more when it was last verified."}, ""},
 		{"versions differ", []string{"UPDATE nodes SET version = '9.2.11' WHERE name = 'n1'", "UPDATE nodes SET version = '9.2.12' WHERE " +
 			"name = 'n3'"},

@@ -139,7 +139,7 @@ func TestConsolesAreRefused(t *testing.T) {
 		{"a size that there is not", operator, wikiConsole, "?columns=1001&rows=0", nothing, 422, "", []string{`"columns"`, `"rows"`}},
 		{"half a size", operator, wikiConsole, "?columns=80", nothing, 422, "", []string{`"rows"`}},
 		{"no such VM", operator, "vms/99999/console", "", nothing, 404, "not_found", nil},
-		{"no such node", admin, nodeShell, "?node=nowhere", nothing, 404, "not_found", []string{"no such node"}},
+		{"no such node", admin, nodeShell, "?node=nowhere", nothing, 404, "not_found", []string{"the host does not have this node"}},
 		{"no free port", operator, wikiConsole, "", fault(plugin.Errorf(plugin.Busy, "no free port")), 409, "console_unavailable",
 			[]string{"no free port"}},
 		{"a privilege that lacks", operator, wikiConsole, "", fault(denied), 502, "hypervisor_error",

@@ -186,7 +186,7 @@ func TestFirewallAnswersLost(t *testing.T) {
 
 		l.firewall.SetRules(l.scopes()[0].sdk, namedRule("first"), namedRule("second"), namedRule("third"))
 		l.firewall.FailCall(method, lost)
-		l.Ask(t, c.method, url+c.path, c.body, apitest.Operator, 502, "hypervisor_error", "is as before")
+		l.Ask(t, c.method, url+c.path, c.body, apitest.Operator, 502, "hypervisor_error", "reading the rules afterwards showed no change")
 		l.wantOrder(method+" not done", url, "first second third")
 		l.firewall.FailCall(method, nil)
 

@@ -54,7 +54,7 @@ func TestEnrolHostByPaste(t *testing.T) {
 		post("neither token nor paste", `{"name":"lab","address":"pool.mem"}`, 422, "invalid", `["body","token_secret"]`, `"missing"`),
 		post("that and a bad name", `{"name":"","address":"pool.mem"}`, 422, "invalid", `["body","token_secret"]`, `["body","name"]`),
 		post("a paste and a token", pasteOfHost(out, at+`,"token_id":"a@b!c","token_secret":"canary"`), 422, "invalid", `["body","paste"]`,
-			"leave these out"),
+			"leave them out"),
 		post("an empty paste", pasteOfHost("", at), 422, "invalid", `["body","paste"]`, `"too_short"`),
 		post("a blank paste", pasteOfHost(" \n", at), 422, "invalid", `["body","paste"]`, "is empty"),
 		post("another text", pasteOfHost("canary", at), 422, "invalid", `["body","paste"]`),
@@ -258,7 +258,7 @@ func TestProbeHostWithSeveralTokens(t *testing.T) {
 	rows := []string{
 		`"tokens":[{"key":"monitoring","token_id":"service@mem!monitoring","form":"token","ok":true,"reason":null`,
 		`{"key":"lifecycle","token_id":"service@mem!lifecycle","form":"token","ok":false,"reason":"auth"`,
-		`{"key":"console","token_id":null,"form":null,"ok":false,"reason":"invalid","error":"token_id must be the token's id alone`,
+		`{"key":"console","token_id":null,"form":null,"ok":false,"reason":"invalid","error":"token_id must be only the token ID`,
 		`{"key":"backup","token_id":"` + limited.ID + `","form":"token","ok":false,"reason":null,"error":null,"missing":["Guest.Backup"],` +
 			`"extra":["Node.Power"]`,
 		`{"key":"node_power","token_id":null,"form":null,"ok":false,"reason":"invalid","error":"credential_form must be one of token`,

@@ -190,7 +190,8 @@ func TestMigrateToAnotherCluster(t *testing.T) {
 	b.cluster.AddStorage(memdriver.StorageSpec{Name: "attic", Archive: attic, FreeGB: 70})
 	b.other.AddStorage(memdriver.StorageSpec{Name: "attic", Archive: attic, FreeGB: 70})
 	b.other.AddStorage(memdriver.StorageSpec{Name: "archive", Archive: &memdriver.Archive{}, FreeGB: 50}) // one storage has one free space
-	b.Ask(t, "POST", check, to, apitest.Admin, 200, "", `"source_storage":"attic"`, "Of archive, attic it is")
+	b.Ask(t, "POST", check, to, apitest.Admin, 200, "", `"source_storage":"attic"`,
+		"Among such storages (archive, attic), attic has the most similar free space")
 	b.Ask(t, "POST", "apps/1/migrate", `{"target_host_id":2,"confirm":"files"}`, apitest.Admin, 202, "", `"kind":"app.migrate"`,
 		`"strategy":"shared_storage"`)
 	b.Exec("UPDATE jobs SET status = 'failed'")

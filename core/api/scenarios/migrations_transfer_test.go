@@ -20,7 +20,7 @@ func TestMigrateByTransfer(t *testing.T) {
 		cluster.AddStorage(memdriver.StorageSpec{Name: "dumps", Archive: &memdriver.Archive{Folder: memdriver.DumpFolder}, FreeGB: 100})
 	}
 	b.Ask(t, "POST", check, to, apitest.Admin, 200, "", `"possible":false`, `"code":"no_shared_storage"`, `"code":"transfer"`,
-		"nobody has agreed")
+		"nobody has consented to running programs as root")
 	b.Ask(t, "POST", check, `{"target_host_id":2,"strategy":"transfer"}`, apitest.Admin, 200, "", `"possible":false`,
 		`"code":"consent_required"`)
 	b.Ask(t, "POST", check, `{"target_host_id":2,"strategy":"teleport"}`, apitest.Admin, 422, "invalid", "expected value to be one of")

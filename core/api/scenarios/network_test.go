@@ -165,7 +165,7 @@ func TestStageBridges(t *testing.T) {
 		`{"cidr":"10.9.0.0/24"}`: "cannot be assigned", `{"cidr":"10.9.0.255/24"}`: "cannot be assigned",
 		`{"cidr":"127.0.0.1/8"}`:  "cannot be assigned",
 		`{"cidr":"10.0.0.10/24"}`: "br0 already has this address", `{"cidr":7}`: "must be a string",
-		`{"gateway":"10.0.0.1"}`: "without cidr", `{"cidr":"10.9.0.1/24","gateway":"10.8.0.1"}`: "must be in the network",
+		`{"gateway":"10.0.0.1"}`: "a gateway requires cidr", `{"cidr":"10.9.0.1/24","gateway":"10.8.0.1"}`: "must be in the network",
 		`{"cidr":"10.9.0.1/24","gateway":"10.9.0.1"}`: "own address",
 		`{"cidr":"10.9.0.1/24","gateway":"10.9.0.2"}`: "one per address family",
 		`{"cidr6":"fd00::9/64","gateway6":"fd00::1"}`: "one per address family", `{"mtu":1279}`: "1280", `{"mtu":65521}`: "65520",
@@ -194,10 +194,10 @@ func TestStageBridges(t *testing.T) {
 			apitest.Admin, status, map[int]string{422: "invalid"}[status], contains...)
 	}
 	vlan("eno1.20", `{}`, 201, `"action":"create"`)
-	vlan("v20", `{"device":"eno1","vlan":20}`, 422, "eno1.20 has this tag")
+	vlan("v20", `{"device":"eno1","vlan":20}`, 422, "eno1.20 already has this tag")
 	vlan("v21", `{"device":"eno1","vlan":4095}`, 422, "1 to 4094")
-	vlan("eno9.20", `{}`, 422, "no interface")
-	vlan("eno1.4095", `{}`, 422, "dot and the tag")
+	vlan("eno9.20", `{}`, 422, "the node does not have this interface")
+	vlan("eno1.4095", `{}`, 422, "must be device, dot and tag")
 
 	f.attach("web", "br1")
 	f.Ask(t, "PUT", "network/bridges/1/node1/br1", `{"config":{"ports":null}}`, apitest.Admin, 409, "bridge_in_use", `"name":"web"`,
@@ -299,7 +299,7 @@ func TestApplyNetwork(t *testing.T) {
 		"on the bridge br1, which depends on eno2")
 	f.Ask(t, "PUT", "network/bridges/1/node1/eno3", `{"config":{"mtu":9000}}`, apitest.Admin, 200, "")
 	f.Ask(t, "PUT", below+"?confirm=eno2", `{"config":{"mtu":9000}}`, apitest.Admin, 200, "")
-	f.Ask(t, "POST", applyPath+"?plan=true", "", apitest.Admin, 200, "", "web is on the bridge br1, of which eno2 below is changed.",
+	f.Ask(t, "POST", applyPath+"?plan=true", "", apitest.Admin, 200, "", "web is on the bridge br1, whose interface eno2 is changed.",
 		`"is_self":false`)
 	// A host that is connected to another node reaches this one by the address that the cluster tells.
 	dbtest.Exec(t, f.DB, `INSERT INTO hosts (driver, name, address, cluster_id, entry_node)

@@ -200,7 +200,7 @@ func TestChangeNICRefuses(t *testing.T) {
 			c.NICs[0].IP, c.NICs[0].Gateway = "192.0.2.5/24", "192.0.2.1"
 		})
 		ask(app, `{"ip":"198.51.100.5/24"}`, apitest.Operator, 422, "invalid", `["body","ip"]`, "in the network")
-		ask(app, `{"ip":"dhcp"}`, apitest.Operator, 422, "invalid", `["body","ip"]`, "null for gw removes it")
+		ask(app, `{"ip":"dhcp"}`, apitest.Operator, 422, "invalid", `["body","ip"]`, "send null for gw to remove it")
 
 		b.Ask(t, "POST", b.VM("running")+"/stop", "", apitest.Operator, 202, "")
 		ask(vm, `{"tag":3}`, apitest.Operator, 409, "guest_busy")

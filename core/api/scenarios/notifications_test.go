@@ -68,7 +68,7 @@ func TestNotificationChannels(t *testing.T) {
 		do("nothing", "PATCH", path+"/1", `{}`, apitest.Admin, 422, "invalid", "nothing_to_change"),
 		do("a kind", "PATCH", path+"/1", `{"kind":"slack"}`, apitest.Admin, 422, "invalid", "extra_forbidden"),
 		do("test", "POST", path+"/1/test", "", apitest.Admin, 200, "", `"state":"sent"`, `"kind":"test"`, `"error":null`,
-			`"notice":"Messages have no links: `),
+			`"notice":"Messages have no links, because `),
 		do("test another team's", "POST", path+"/1/test", "", team, 404, "not_found"),
 	)
 	answers = http.StatusUnauthorized

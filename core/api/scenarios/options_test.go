@@ -105,7 +105,7 @@ func TestChangeOptionsRefuses(t *testing.T) {
 			`["body","no name"]`)
 		ask(`{"onboot":"yes","weight":501,"startup":7,"boot":"a\nb","nope":1,"delete":"onboot,nothing"}`, apitest.Operator, 422, "invalid",
 			`["body","onboot"]`, `["body","weight"]`, "must be at most 500", `["body","startup"]`, `["body","boot"]`, `["body","nope"]`,
-			"known are enable, dhcp, ndp, radv, macfilter, ipfilter, policy_in, policy_out, boot, onboot", `["body","delete"]`)
+			"known options: enable, dhcp, ndp, radv, macfilter, ipfilter, policy_in, policy_out, boot, onboot", `["body","delete"]`)
 		for _, body := range []string{`{"weight":0}`, `{"weight":1.5}`, `{"weight":1e400}`, `{"weight":"7"}`, `{"weight":{}}`, `{"startup":""}`,
 			`{"startup":"` + strings.Repeat("x", 101) + `"}`, `{"onboot":2}`, `{"nope":null}`, `{"delete":","}`} {
 			ask(body, apitest.Operator, 422, "invalid")

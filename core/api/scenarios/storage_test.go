@@ -150,7 +150,8 @@ func TestAttachStorageRefuses(t *testing.T) {
 	f.cluster.SetFault("attachstorage", memdriver.Fault{Late: true, Err: plugin.Errorf(plugin.Unreachable, "the line broke")})
 	attach(`{"host_id":1,"storage":"late","type":"dir","config":{"path":"/late"}}`, 201, "")
 	f.cluster.SetFault("attachstorage", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no answer")})
-	attach(`{"host_id":1,"storage":"never","type":"dir","config":{"path":"/never"}}`, 502, "hypervisor_error", "as before")
+	attach(`{"host_id":1,"storage":"never","type":"dir","config":{"path":"/never"}}`, 502, "hypervisor_error",
+		"reading the storage afterwards showed no change")
 	f.cluster.SetFault("storagedefinition", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no answer")})
 	attach(`{"host_id":1,"storage":"never","type":"dir","config":{"path":"/never"}}`, 504, "outcome_unknown")
 }

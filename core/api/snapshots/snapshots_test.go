@@ -314,7 +314,7 @@ func TestPlan(t *testing.T) {
 			scenario("an unknown snapshot", "POST", s.all+"/1/snapshots/none/rollback?plan=true", "", apitest.Admin, 404, "not_found"),
 			scenario("no truth value", "POST", back+"?plan=maybe", "", apitest.Admin, 422, "invalid"),
 			scenario("a plan", "POST", back+"?plan=true", "", apitest.Admin, 200, "",
-				`"kind":"uptime"`, `"kind":"data","text":"All that`, `"kind":"snapshot","text":"The snapshot later is newer`,
+				`"kind":"uptime"`, `"kind":"data","text":"All data that`, `"kind":"snapshot","text":"The snapshot later is newer`,
 				`"confirm_phrase":"`+s.name+`"`, `"blockers":[]`, `"is_self":false`),
 			scenario("refused with the plan", "POST", back, "", apitest.Admin, 409, "confirm_required", `"plan":{"effects":[{"kind":"uptime"`),
 			scenario("an old plan", "POST", back+"?plan_digest=0000000000000000", `{"confirm":"`+s.name+`"}`, apitest.Admin, 409, "plan_stale",
