@@ -105,7 +105,7 @@ func TestEndOfWhatAKilledProcessHad(t *testing.T) {
 	}
 	reason, _ := details["reason"].(string)
 	_, counted := details["bytes_out"]
-	if details["kind"] != "terminal" || !strings.HasPrefix(reason, "the service ended before") || counted || details["begun_at"] == nil {
+	if details["kind"] != "terminal" || !strings.HasPrefix(reason, "the service ended first") || counted || details["begun_at"] == nil {
 		t.Errorf("%s", row.Details)
 	}
 	if strings.Contains(string(row.Details), "never-kept") || lives.Value("SELECT count(*) FROM audit_underway") != "1" {

@@ -261,7 +261,7 @@ func TestNoAddressInsideIsCalled(t *testing.T) {
 		f.tell(notify.Event{})
 		f.again()
 		f.turn()
-		if q := f.queue(made.ID); !strings.Contains(*q.LastError, fmt.Sprintf("answers %d", code)) {
+		if q := f.queue(made.ID); !strings.Contains(*q.LastError, fmt.Sprintf("answered %d", code)) {
 			t.Errorf("%d: %s", code, *q.LastError)
 		}
 	}

@@ -177,9 +177,9 @@ func TestRulesOfBackendsThatFail(t *testing.T) {
 		text string
 	}{
 		"an unknown node":           {fails(plugin.Errorf(plugin.NotFound, "no x")), firewall.OfNode(1, "x"), problem.CodeNotFound, "no x"},
-		"what is no name of a node": {fails(node), firewall.OfNode(1, ".."), problem.CodeNotFound, "no such node"},
+		"what is no name of a node": {fails(node), firewall.OfNode(1, ".."), problem.CodeNotFound, "node not found"},
 		"a guest that is gone":      {fails(plugin.Errorf(plugin.NotFound, "no guest")), firewall.OfGuest(vm), problem.CodeNotFound, "no guest"},
-		"an unknown host":           {func() {}, firewall.OfCluster(9), problem.CodeNotFound, "no such host"},
+		"an unknown host":           {func() {}, firewall.OfCluster(9), problem.CodeNotFound, "host not found"},
 		"off":                       {fails(plugin.Errorf(plugin.Unreachable, "off")), cluster1, problem.CodeHypervisorError, "off"},
 		"gone":                      {fails(plugin.ErrGone), cluster1, problem.CodePluginUnavailable, ""},
 		"late":                      {fails(context.DeadlineExceeded), cluster1, problem.CodeTimeout, ""},

@@ -63,7 +63,7 @@ func TestKilledAroundTheDeletionOfABackup(t *testing.T) {
 				if !slices.Equal(there, left) || want == job.Unknown && !strings.Contains(j.Error, "still there") {
 					t.Errorf("the backups %v are left, want %v; error %q\n%s", there, left, j.Error, transcript)
 				}
-				if when == "after" && strings.Contains(transcript, "sent again") {
+				if when == "after" && strings.Contains(transcript, "sending it again") {
 					t.Errorf("nothing was sent a second time\n%s", transcript)
 				}
 			})

@@ -186,7 +186,7 @@ func TestBackupJobs(t *testing.T) {
 		// The id that was wanted is another guest's by now.
 		j, _ := b.ended(t, b.add(t, guest.RestoreJob(b.hostID, p.Name,
 			hypervisor.RestoreSpec{Backup: saved, ID: "900", Node: ref.Node}, true)), job.Failed)
-		if !strings.Contains(j.Error, "no guest was made") || len(b.cluster.Guests()) != 2 {
+		if !strings.Contains(j.Error, "no guest was created") || len(b.cluster.Guests()) != 2 {
 			t.Errorf("%q, %d guests", j.Error, len(b.cluster.Guests()))
 		}
 		if !b.UIDs { // where numbers are ids, another is taken

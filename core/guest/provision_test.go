@@ -185,7 +185,7 @@ func TestProvisioningJobs(t *testing.T) {
 			t.Errorf("the transcript:\n%s", transcript)
 		}
 		j, _ = b.ended(t, b.add(t, guest.CreateJob(b.hostID, second, false, true)), job.Failed)
-		if !strings.Contains(j.Error, "no VM was made") {
+		if !strings.Contains(j.Error, "no VM was created") {
 			t.Errorf("an id that was asked for: %s", j.Error)
 		}
 		// The same for a copy, which was promised the id before.

@@ -66,7 +66,7 @@ func (b *lifecycleFixture) outlived(t *testing.T, j *job.Job, p guest.Asked, tra
 	if err != nil || total != 1 || listed[0].ID != j.ID {
 		t.Errorf("%d jobs are listed: %v, %v", total, listed, err)
 	}
-	if !strings.Contains(transcript, "stop of vm") || strings.Contains(transcript, "could not be read") {
+	if !strings.Contains(transcript, "stop of vm") || strings.Contains(transcript, "could not read the guest's new state") {
 		t.Errorf("the transcript:\n%s", transcript)
 	}
 }
@@ -82,7 +82,7 @@ func TestJobOutlivesItsGuest(t *testing.T) {
 		text string
 	}{
 		"the task ends well":                {hypervisor.TaskOK, false, job.Succeeded, ""},
-		"the task fails, the guest is gone": {hypervisor.TaskFailed, false, job.Succeeded, "the task failed; but the guest is gone"},
+		"the task fails, the guest is gone": {hypervisor.TaskFailed, false, job.Succeeded, "task failed; but the guest no longer exists"},
 		"its end is unknown, it is gone":    {hypervisor.TaskUnknown, false, job.Succeeded, "but the guest no longer exists"},
 		"the task fails, it is there":       {hypervisor.TaskFailed, true, job.Failed, "the end"},
 	} {

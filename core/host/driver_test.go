@@ -68,7 +68,7 @@ func TestDriverThatIsNotThere(t *testing.T) {
 		},
 	} {
 		p := problem.From(ask("hyper-v"))
-		if p.Code != problem.CodeInvalid || len(p.Faults) != 1 || !strings.Contains(p.Faults[0].Msg, "these run: certmem, mem") ||
+		if p.Code != problem.CodeInvalid || len(p.Faults) != 1 || !strings.Contains(p.Faults[0].Msg, "running drivers: certmem, mem") ||
 			p.Faults[0].Loc[len(p.Faults[0].Loc)-1] != "driver" {
 			t.Errorf("%s with no such driver: %+v", what, p)
 		}

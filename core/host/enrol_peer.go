@@ -184,7 +184,7 @@ func (s *Store) enrolPeer(ctx context.Context, c origin, p hypervisor.Peer, toke
 			return rejected(errs[i])
 		default:
 			_, text := Reason(errs[i])
-			untaken = append(untaken, fmt.Sprintf("the token for %s was rejected: %s", token.Capability, text))
+			untaken = append(untaken, fmt.Sprintf("the token for %s was not accepted: %s", token.Capability, text))
 		}
 	}
 	r.Detail = orNil(strings.Join(untaken, "; "))

@@ -155,9 +155,9 @@ func TestPeersAreEnrolled(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkEnrolled(t, rows, []wanted{
-		{"n2", "n2", "", ""}, {"n10", "n10", "", "the token for lifecycle was not taken"}, {"n2", "", "conflict", "named twice"},
-		{"n1", "", "already_enrolled", "own node"}, {"nobody", "", "not_found", "no such node"},
-		{"impostor", "", "hypervisor_error", "certificate"}, {"local", "", "hypervisor_error", "not asked"},
+		{"n2", "n2", "", ""}, {"n10", "n10", "", "the token for lifecycle was not accepted"}, {"n2", "", "conflict", "listed twice"},
+		{"n1", "", "already_enrolled", "the node of the host itself"}, {"nobody", "", "not_found", "does not have this node"},
+		{"impostor", "", "hypervisor_error", "certificate"}, {"local", "", "hypervisor_error", "address that is not allowed"},
 		{"down", "", "hypervisor_error", "nobody there"}, {"unvouched", "", "conflict", "another node answers"},
 		{"homeless", "", "hypervisor_error", "does not report the node's address"}, {"hangs", "", "timeout", "no answer"},
 		{"named", "", "hypervisor_error", "certificate"},

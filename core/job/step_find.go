@@ -195,7 +195,7 @@ func (p *patience) again(err error) bool {
 	}
 	if p.since.IsZero() {
 		p.since, p.delay = time.Now(), 500*time.Millisecond
-		p.run.Note("the hypervisor cannot be reached (%s); trying again", Explain(err))
+		p.run.Note("could not ask the hypervisor (%s); trying again", Explain(err))
 	}
 	return time.Since(p.since) < limit
 }

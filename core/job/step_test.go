@@ -131,7 +131,9 @@ func TestAnswerLost(t *testing.T) {
 			w.cluster.SetFault("tasks", memdriver.Fault{Err: errCut})
 			return "", errCut
 		}, false, func(t *testing.T, w *fixture, l loss) {
-			waittest.Until(t, "the loss was noted", func() bool { return strings.Contains(l.i.transcript(t, l.id), "cannot be asked") })
+			waittest.Until(t, "the loss was noted", func() bool {
+				return strings.Contains(l.i.transcript(t, l.id), "could not ask the hypervisor")
+			})
 			w.over(t, l.ref)
 			w.cluster.SetFault("tasks", memdriver.Fault{})
 		}, outcome{job.Succeeded, 1, 1, "answers again"}, &outcome{job.Unknown, 1, 1, reach}},
@@ -243,7 +245,9 @@ func TestHostLostWhileWaiting(t *testing.T) {
 		task := w.once(t, ref)
 		w.cluster.SetFault("waittask", memdriver.Fault{Err: errCut, Late: true})
 		g.release()
-		waittest.Until(t, "the loss was noted", func() bool { return strings.Contains(i.transcript(t, id), "cannot be asked") })
+		waittest.Until(t, "the loss was noted", func() bool {
+			return strings.Contains(i.transcript(t, id), "could not ask the hypervisor")
+		})
 		for n := range 20 {
 			w.cluster.AddLine(task, fmt.Sprintf("line %d.", n))
 		}

@@ -214,9 +214,9 @@ func TestPasskeyAsSecondFactor(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = f.LogIn(t.Context(), pending(), d.get(t, begun), client)
-	wants(t, err, problem.CodeInvalidCredentials, "is over")
+	wants(t, err, problem.CodeInvalidCredentials, "has expired or was already answered")
 	_, err = f.logIn("no-such-log-in", d)
-	wants(t, err, problem.CodeInvalidCredentials, "is over")
+	wants(t, err, problem.CodeInvalidCredentials, "has expired or was already answered")
 
 	// The last one takes codes and waiting log-ins with it, and the password alone lets in again.
 	waiting, all := pending(), f.Value("SELECT string_agg(id::text, ' ') FROM passkeys WHERE name = 'Laptop' AND user_id = "+
@@ -237,7 +237,7 @@ func TestPasskeyAsSecondFactor(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = f.logIn(waiting, d)
-	wants(t, err, problem.CodeInvalidCredentials, "is over")
+	wants(t, err, problem.CodeInvalidCredentials, "has expired or was already answered")
 	if left := f.Value("SELECT count(*) FROM recovery_codes WHERE user_id = (SELECT min(id) FROM users)"); left != "0" {
 		t.Errorf("%s recovery codes are left", left)
 	}
@@ -287,7 +287,7 @@ func TestAttacksOnLogIn(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err = f.LogIn(t.Context(), "", passkey.Answer{Ceremony: begun.Ceremony, Credential: json.RawMessage(text)}, client)
-			wants(t, err, problem.CodeInvalidCredentials, "cannot be read")
+			wants(t, err, problem.CodeInvalidCredentials, "is not readable")
 		}
 	})
 	t.Run("replay", func(t *testing.T) {
@@ -333,7 +333,7 @@ func TestAttacksOnLogIn(t *testing.T) {
 		}
 		f.now = f.now.Add(passkey.Life)
 		_, err = f.LogIn(t.Context(), "", d.get(t, begun), client)
-		wants(t, err, problem.CodeInvalidCredentials, "is over")
+		wants(t, err, problem.CodeInvalidCredentials, "has expired or was already answered")
 	})
 	t.Run("a ceremony of one's own", func(t *testing.T) {
 		begun, err := f.BeginLogIn(t.Context(), "")
@@ -346,7 +346,7 @@ func TestAttacksOnLogIn(t *testing.T) {
 			forged.Ceremony = "B" + begun.Ceremony[1:]
 		}
 		_, err = f.LogIn(t.Context(), "", d.get(t, &forged), client)
-		wants(t, err, problem.CodeInvalidCredentials, "is over")
+		wants(t, err, problem.CodeInvalidCredentials, "has expired or was already answered")
 		// One that is for the making of a passkey is none for a log-in.
 		adding, err := f.BeginAdd(t.Context(), caller, identitytest.Password)
 		if err != nil {
@@ -355,7 +355,7 @@ func TestAttacksOnLogIn(t *testing.T) {
 		mixed := d.get(t, begun)
 		mixed.Ceremony = adding.Ceremony
 		_, err = f.LogIn(t.Context(), "", mixed, client)
-		wants(t, err, problem.CodeInvalidCredentials, "is over")
+		wants(t, err, problem.CodeInvalidCredentials, "has expired or was already answered")
 	})
 	t.Run("counter", func(t *testing.T) {
 		counting := *d

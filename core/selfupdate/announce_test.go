@@ -76,9 +76,9 @@ func TestTell(t *testing.T) {
 		t.Errorf("the trail has\n%s\nwant\n%s", got, want)
 	}
 	if got := i.Value(`SELECT string_agg(kind || ' ' || severity || ' ' || title, E'\n' ORDER BY title) FROM notification_events`); got !=
-		"update_done info Hostler was updated from 1.0.0 to 1.1.0\nupdate_rolled_back critical The update from 1.0.0 to 1.2.0 has failed\n"+
+		"update_done info Hostler was updated from 1.0.0 to 1.1.0\nupdate_rolled_back critical The update from 1.0.0 to 1.2.0 failed\n"+
 			"update_rolled_back info The update to 1.1.0 was undone as requested; Hostler is 1.0.0 again\n"+
-			"update_rolled_back warning The update to 1.2.0 was undone; Hostler 1.0.0 goes on" {
+			"update_rolled_back warning The update to 1.2.0 was undone; Hostler stays at 1.0.0" {
 		t.Errorf("the events are\n%s", got)
 	}
 	rows, _, err := audit.List(t.Context(), i.db, audit.Filter{Action: "update.done", AllTeams: true})
@@ -129,10 +129,10 @@ func TestRunTells(t *testing.T) {
 	// What the database refuses is tried again, although no file changes; another instance has not less to tell.
 	i.Exec("ALTER TABLE update_reports RENAME TO away")
 	lines = append(lines, written(4, "c", "backup", "begun", "", plan), written(5, "c", "failed", "ended", "why", plan))
-	before := log.count("could not be told")
+	before := log.count("could not write the results of updates")
 	i.Journal(lines...)
 	waittest.Succeeds(t, "it was tried twice", func() error {
-		if log.count("could not be told") < before+2 {
+		if log.count("could not write the results of updates") < before+2 {
 			return errors.New("it was not")
 		}
 		return nil

@@ -141,7 +141,7 @@ func TestAnswersAreTakenOnce(t *testing.T) {
 	c := f.begin()
 	c.Code = a.Code
 	_, _, err = f.Complete(t.Context(), f.id, c, client)
-	refusedFor(t, err, problem.CodeInvalidCredentials, "does not take")
+	refusedFor(t, err, problem.CodeInvalidCredentials, "rejected the code")
 	if n := f.Value("SELECT count(*) FROM sessions"); n != "1" {
 		t.Errorf("%s sessions", n)
 	}
@@ -180,7 +180,7 @@ func TestMixUpOfTwoProviders(t *testing.T) {
 	f.Store = sso.New(f.Config)
 	b := f.begin()
 	_, _, err = f.Complete(t.Context(), f.id, b, client)
-	refusedFor(t, err, problem.CodeInvalidCredentials, "another provider")
+	refusedFor(t, err, problem.CodeInvalidCredentials, "a different provider")
 	b = f.begin()
 	b.Issuer = f.at.URL
 	if _, _, err := f.Complete(t.Context(), f.id, b, client); err != nil {

@@ -315,7 +315,7 @@ func TestTwoInstances(t *testing.T) {
 	late := f.Config
 	late.Now = func() time.Time { return time.Now().Add(identity.SignOnLife) }
 	_, _, err = sso.New(late).Complete(t.Context(), f.id, f.begin(), client)
-	refusedFor(t, err, problem.CodeInvalidCredentials, "is over")
+	refusedFor(t, err, problem.CodeInvalidCredentials, "this log-in has expired")
 }
 
 func TestTriesAreLimited(t *testing.T) {
@@ -328,7 +328,7 @@ func TestTriesAreLimited(t *testing.T) {
 	}
 	for range 3 {
 		_, _, err := f.Complete(t.Context(), f.id, sso.Answer{State: "none", Code: "none"}, client)
-		refusedFor(t, err, problem.CodeInvalidCredentials, "is over")
+		refusedFor(t, err, problem.CodeInvalidCredentials, "this log-in has expired")
 	}
 	a := f.begin()
 	_, _, err := f.Complete(t.Context(), f.id, a, client)

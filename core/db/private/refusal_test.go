@@ -315,7 +315,7 @@ func TestAccess(t *testing.T) {
 		if err := os.Chown(filepath.Join(dir, "data"), 65534, 65534); err != nil {
 			t.Fatal(err)
 		}
-		refused(t, private.Config{Dir: dir}, private.ErrAccess, "belongs to user id 65534")
+		refused(t, private.Config{Dir: dir}, private.ErrAccess, "belongs to user ID 65534")
 	})
 	t.Run("no such user", func(t *testing.T) {
 		t.Parallel()
@@ -422,7 +422,7 @@ func TestNamedUser(t *testing.T) {
 		t.Errorf("PostgreSQL does not run as %s: %v", nobody.Username, err)
 	}
 	stop(t, c)
-	refused(t, private.Config{Dir: dir}, private.ErrAccess, "belongs to user id 65534")
+	refused(t, private.Config{Dir: dir}, private.ErrAccess, "belongs to user ID 65534")
 }
 
 func TestOrdinaryUser(t *testing.T) {

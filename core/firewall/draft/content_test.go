@@ -129,7 +129,7 @@ func TestFillingThatCannotBe(t *testing.T) {
 		{"a group in a group", `{"rules":[{"type":"group","action":"other"}]}`, draft.On{Kind: "group", Group: "web"}, problem.CodeInvalid,
 			"cannot be applied to the group web"},
 		{"no such VM", webServer, draft.On{Kind: "vm", ID: 99}, problem.CodeNotFound, ""},
-		{"no id", webServer, draft.On{Kind: "vm"}, problem.CodeInvalid, "must be given"},
+		{"no id", webServer, draft.On{Kind: "vm"}, problem.CodeInvalid, "required for VMs and apps"},
 	} {
 		f.at.AddScope(sdk.Scope{Kind: sdk.GroupScope, Group: "web"})
 		_, err := f.fill(test.body, false, 0, test.on)
@@ -215,7 +215,8 @@ func TestFillingWhatIsThereOtherwise(t *testing.T) {
 		{"scope":{"kind":"vm","id":1},"action":"create_ipset","name":"bad","members":[{"cidr":"198.51.100.9"}]}]`))
 	on := draft.On{Kind: "vm", ID: 1}
 	for name, body := range map[string]string{
-		"stands for 203.0.113.0/24": `{"rules":[{"type":"in","action":"DROP"}],"aliases":[{"name":"office","cidr":"192.0.2.0/24"}]}`,
+		"already has the value 203.0.113.0/24": `{"rules":[{"type":"in","action":"DROP"}],
+			"aliases":[{"name":"office","cidr":"192.0.2.0/24"}]}`,
 		"198.51.100.9 with the opposite": `{"rules":[{"type":"in","action":"DROP"}],
 			"ipsets":[{"name":"bad","members":[{"cidr":"198.51.100.9/32","nomatch":true}]}]}`,
 	} {

@@ -181,7 +181,7 @@ func TestForeignChangeIsKept(t *testing.T) {
 	}
 }
 
-// A hypervisor that is away at any moment delays, and what is to be put back is put back at the first contact.
+// A hypervisor that is away at any moment delays, and what is to be put back is put back as soon as it answers.
 func TestHypervisorAway(t *testing.T) {
 	t.Parallel()
 	away := plugin.Errorf(plugin.Unreachable, "nothing answers")
@@ -233,7 +233,7 @@ func TestHypervisorAway(t *testing.T) {
 			waittest.Until(t, "it is noted", func() bool { return strings.Contains(f.transcript(id), "trying again until it does") })
 			f.at.Fail(nil)
 			j := f.ends(id, job.Failed)
-			if got := f.states(); got != before || !strings.Contains(j.Error, "first contact") {
+			if got := f.states(); got != before || !strings.Contains(j.Error, "as soon as the hypervisor answered") {
 				t.Errorf("%s; it stands\n%s\nwant\n%s", j.Error, got, before)
 			}
 		})
@@ -418,7 +418,7 @@ func TestClustersOwnTrafficIsCut(t *testing.T) {
 			t.Fatal(err)
 		}
 		const way = "the cluster traffic from the node node1 to the node node2 (the cluster's own, tcp port 7777)"
-		if text := fmt.Sprintf("%+v", answer.Plan); strings.Contains(text, "cuts "+way) != cut {
+		if text := fmt.Sprintf("%+v", answer.Plan); strings.Contains(text, "This breaks "+way) != cut {
 			t.Errorf("port %s: the plan is %s", port, text)
 		}
 		if err := f.Delete(as(t, identity.Admin), d.ID); err != nil {
