@@ -69,7 +69,7 @@ func TestMakingARelease(t *testing.T) {
 	}
 	must(t, publish("1.2.0", "--key", at("new", "b.key"), "--passphrase-file", at("passphrase"), "--add-key", at("new", "b.pub"))...)
 	for _, trusted := range []string{"old", "new"} {
-		if out := must(t, "check", at("out"), "--trusted", at(trusted)); !strings.Contains(out, "stable 1.2.0 of 2031-01-01 is good") {
+		if out := must(t, "check", at("out"), "--trusted", at(trusted)); !strings.Contains(out, "stable 1.2.0 of 2031-01-01 is valid") {
 			t.Error(out)
 		}
 	}

@@ -153,7 +153,7 @@ func TestRoleScriptTellsWhatItLeaves(t *testing.T) {
 	if err != nil || problems != "" {
 		t.Fatalf("%v: %s", err, problems)
 	}
-	_, left, _ := strings.Cut(out, "left as it is:\n")
+	_, left, _ := strings.Cut(out, "left unchanged:\n")
 	want := `  the access rule of service@pve: ServiceAudit at /pool/customers
   the access rule of service@pve: ServiceBackup at /pool/customers
   the access rule of service@pve!backup: ServiceBackup at /pool/customers
