@@ -62,9 +62,9 @@ func TestLeftoversMayBeAllThatIsLeft(t *testing.T) {
 		}
 	}
 	unknown("no journal")
-	r.wrote(t, installation.Line{Run: r.id, Step: installation.StepMigrate, Event: installation.Begun, Plan: &r.plan})
+	r.wrote(t, installation.Line{Run: r.id, Step: installation.StepMigrate, Event: installation.EventBegun, Plan: &r.plan})
 	unknown("a run that is not at its end")
-	r.wrote(t, installation.Line{Run: r.id, Step: installation.StepFailed, Event: installation.Ended, Plan: &r.plan})
+	r.wrote(t, installation.Line{Run: r.id, Step: installation.StepFailed, Event: installation.EventEnded, Plan: &r.plan})
 	if useless, err := r.leftovers(t.Context()); err != nil || !slices.Equal(useless, []string{r.beforeDatabase()}) {
 		t.Errorf("a run at its end: %v, %v", useless, err)
 	}
@@ -120,7 +120,7 @@ func TestBackupOfTheLastUpdateStays(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r.wrote(t, installation.Line{Run: otherRun, Step: installation.StepDone, Event: installation.Ended, Plan: &r.plan})
+	r.wrote(t, installation.Line{Run: otherRun, Step: installation.StepDone, Event: installation.EventEnded, Plan: &r.plan})
 	if err := r.keepNewest(); err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func TestBackupsWithAClockThatJumps(t *testing.T) {
 		answer := s.do(order{Do: "run", Config: config, Clock: clock}) // there is no release
 		s.must(answer, installation.StepFailed)
 		runs = append(runs, answer.Result.Run)
-		if status, err := installation.Last(s.own); err != nil || status.Run != answer.Result.Run {
+		if status, err := installation.LastStatus(s.own); err != nil || status.Run != answer.Result.Run {
 			t.Errorf("%+v, %v", status, err)
 		}
 	}
@@ -58,7 +58,7 @@ func TestClockThatJumpsInARun(t *testing.T) {
 			s.publish(newVersion, "")
 			s.must(s.do(order{Do: "run", JumpAt: "in trial", Jump: jump}), installation.StepDone)
 			s.holds(newVersion, "done")
-			status, err := installation.Last(s.own)
+			status, err := installation.LastStatus(s.own)
 			if err != nil {
 				t.Fatal(err)
 			}

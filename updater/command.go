@@ -137,5 +137,5 @@ func (t *tail) String() string {
 		}
 		text = told
 	}
-	return strings.Join(strings.Fields(installation.Words(string(text))), " ")
+	return strings.Join(strings.Fields(installation.PrintableText(string(text))), " ")
 }

@@ -133,7 +133,7 @@ func readOnly(t testing.TB, path string) func() {
 // settle brings a run that could not come to its end there, now that its trouble is over, and holds what must be true then.
 func (s *site) settle(name string) installation.State {
 	s.t.Helper()
-	status, err := installation.Last(s.own)
+	status, err := installation.LastStatus(s.own)
 	if err != nil {
 		s.t.Fatalf("%s: %v", name, err)
 	}
@@ -141,7 +141,7 @@ func (s *site) settle(name string) installation.State {
 		if _, err := s.do(order{Do: "resume"}).end(); err != nil {
 			s.t.Fatalf("%s: resume: %v\n%s", name, err, s.supervisor.log.String())
 		}
-		if status, err = installation.Last(s.own); err != nil {
+		if status, err = installation.LastStatus(s.own); err != nil {
 			s.t.Fatalf("%s: %v", name, err)
 		}
 	}
@@ -295,7 +295,7 @@ func TestJournalOnFullDisk(t *testing.T) {
 	if err := j.reserve(); err != nil {
 		t.Fatal(err)
 	}
-	line := installation.Line{Run: "a", Step: installation.StepMigrate, Event: installation.Begun, Text: strings.Repeat("long ", 300)}
+	line := installation.Line{Run: "a", Step: installation.StepMigrate, Event: installation.EventBegun, Text: strings.Repeat("long ", 300)}
 	d.fill()
 	written, failures := 0, 0
 	for range 400 {

@@ -31,11 +31,11 @@ func (r *run) download(ctx context.Context, only string) error {
 	if err != nil {
 		return err
 	}
-	if err := m.Ahead(r.cfg.Now()); err != nil {
+	if err := m.CheckDate(r.cfg.Now()); err != nil {
 		return err
 	}
-	if err := m.Of(r.cfg.Channel); err != nil {
-		return fmt.Errorf("%w: %w", ErrNothingNew, err)
+	if err := m.CheckChannel(r.cfg.Channel); err != nil {
+		return fmt.Errorf("%w: %w", ErrUpToDate, err)
 	}
 	seen, err := r.cfg.Layout.loadSeen()
 	if err != nil {
@@ -44,13 +44,13 @@ func (r *run) download(ctx context.Context, only string) error {
 	if err := seen.Accept(m, raw); err != nil {
 		return err
 	}
-	if err := m.Fits(r.plan.From, r.cfg.Channel); err != nil {
-		return fmt.Errorf("%w: %w", ErrNothingNew, err)
+	if err := m.CheckUpgrade(r.plan.From, r.cfg.Channel); err != nil {
+		return fmt.Errorf("%w: %w", ErrUpToDate, err)
 	}
 	if only != "" && only != m.Version {
-		return fmt.Errorf("%w: requested %s, but the newest is %s", ErrNothingNew, only, m.Version)
+		return fmt.Errorf("%w: requested %s, but the newest is %s", ErrUpToDate, only, m.Version)
 	}
-	file, err := m.For(r.cfg.Architecture)
+	file, err := m.Tarball(r.cfg.Architecture)
 	if err != nil {
 		return err
 	}

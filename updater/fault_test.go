@@ -33,7 +33,7 @@ func (s *site) holds(version, state string) {
 	if entries, _ := os.ReadDir(filepath.Join(s.prefix, "quarantine")); len(entries) > 0 && !s.untidy {
 		s.t.Errorf("the quarantine holds %v", entries)
 	}
-	status, err := installation.Last(s.own)
+	status, err := installation.LastStatus(s.own)
 	if err != nil || status == nil || string(status.State) != state || status.From != oldVersion ||
 		(state != "done") != (status.Reason != "") {
 		s.t.Errorf("status %+v, %v; want %s", status, err, state)
@@ -292,7 +292,7 @@ func TestRevert(t *testing.T) {
 		t.Fatalf("with the backup: %+v\n%s", answer, s.supervisor.log.String())
 	}
 	s.holds(oldVersion, "rolled_back")
-	if last, err := installation.Last(s.own); err != nil || !last.Revert {
+	if last, err := installation.LastStatus(s.own); err != nil || !last.Revert {
 		t.Errorf("nobody can tell that it was asked for: %+v, %v", last, err)
 	}
 	if answer := s.do(order{Do: "revert", Restore: true}); answer == nil || answer.Err != ErrNothingToRevert.Error() {

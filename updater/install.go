@@ -19,8 +19,8 @@ const versionFile = "VERSION"
 
 // Errors of Install.
 var (
-	// ErrOlder: what is installed is newer than the folder's release; it stays.
-	ErrOlder = errors.New("the installed version is newer")
+	// ErrDowngrade: what is installed is newer than the folder's release; it stays.
+	ErrDowngrade = errors.New("the installed version is newer")
 	// ErrOffline: a newer release would replace one that cannot be started and stopped now.
 	ErrOffline = errors.New("the service cannot be stopped and started now")
 )
@@ -31,7 +31,7 @@ var (
 // version is a run with all steps of an update, except that its release comes
 // from the folder. offline says that the service can neither be stopped nor
 // started, as in an image that is being built; then a newer version is
-// ErrOffline. An older one is ErrOlder.
+// ErrOffline. An older one is ErrDowngrade.
 func (u *Updater) Install(ctx context.Context, tree string, offline bool) (*Result, error) {
 	version, err := treeVersion(tree)
 	if err != nil {
@@ -54,7 +54,7 @@ func (u *Updater) Install(ctx context.Context, tree string, offline bool) (*Resu
 	case err != nil:
 		return nil, err
 	case release.Compare(version, from) < 0:
-		return nil, fmt.Errorf("%w: %s stays, and %s is not installed", ErrOlder, from, version)
+		return nil, fmt.Errorf("%w: %s stays, and %s is not installed", ErrDowngrade, from, version)
 	case version == from:
 		return u.place(ctx, tree, from, version)
 	case offline:

@@ -60,7 +60,7 @@ func TestInstallThatIsRefused(t *testing.T) {
 		name, tree, says string
 		offline          bool
 	}{
-		{"older", s.tree("old", "0.9.0", nil), ErrOlder.Error(), false},
+		{"older", s.tree("old", "0.9.0", nil), ErrDowngrade.Error(), false},
 		{"newer while nothing can be stopped", s.tree("new", newVersion, nil), ErrOffline.Error(), true},
 		{"no version", s.tree("new", "../../etc", nil), "not contain a version", false},
 		{"no such folder", "/nowhere", "reading the version", false},
@@ -80,7 +80,7 @@ func TestInstallThatIsRefused(t *testing.T) {
 		}
 		s.await(oldVersion)
 	}
-	if s, err := installation.Last(s.own); s != nil || err != nil {
+	if s, err := installation.LastStatus(s.own); s != nil || err != nil {
 		t.Errorf("there was a run: %+v, %v", s, err)
 	}
 }

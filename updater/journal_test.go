@@ -58,7 +58,7 @@ func TestLineThatIsNotKept(t *testing.T) {
 	}
 	defer func() { _, _ = in.Close(), out.Close() }()
 	j := &journal{path: filepath.Join(t.TempDir(), "journal.jsonl"), file: out}
-	if err := j.add(installation.Line{Run: thisRun, Step: installation.StepStop, Event: installation.Begun}); err == nil {
+	if err := j.add(installation.Line{Run: thisRun, Step: installation.StepStop, Event: installation.EventBegun}); err == nil {
 		t.Error("the journal does not wait for the disk")
 	}
 }
@@ -67,7 +67,7 @@ func TestLineThatIsNotKept(t *testing.T) {
 func TestEndThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	r, _ := newRun(t, nowhere)
-	if err := r.write(installation.Line{Step: installation.StepHealth, Event: installation.Ended, Plan: &r.plan}); err != nil {
+	if err := r.write(installation.Line{Step: installation.StepHealth, Event: installation.EventEnded, Plan: &r.plan}); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.journal.close(); err != nil {
@@ -97,7 +97,7 @@ func TestIDsAreInOrder(t *testing.T) {
 	if want := "20260102t030405"; last != want {
 		t.Errorf("%s, want %s", last, want)
 	}
-	r.wrote(t, installation.Line{Run: thisRun, Step: installation.StepFailed, Event: installation.Ended})
+	r.wrote(t, installation.Line{Run: thisRun, Step: installation.StepFailed, Event: installation.EventEnded})
 	next("one of the same second in the journal")
 	last = "20300102t030405"
 	if err := os.Mkdir(r.cfg.Layout.backup(last+"_abcdef"), 0o700); err != nil {
@@ -105,7 +105,7 @@ func TestIDsAreInOrder(t *testing.T) {
 	}
 	next("a later one among the backups")
 	last = "20400102t030405"
-	r.wrote(t, installation.Line{Run: last + "_abcdef", Step: installation.StepFailed, Event: installation.Ended})
+	r.wrote(t, installation.Line{Run: last + "_abcdef", Step: installation.StepFailed, Event: installation.EventEnded})
 	next("a later one in the journal only")
 }
 

@@ -92,7 +92,7 @@ func TestDamagedFiles(t *testing.T) {
 		}
 		if test.mend != nil {
 			test.mend()
-		} else if _, err := installation.Last(s.own); err != nil {
+		} else if _, err := installation.LastStatus(s.own); err != nil {
 			t.Errorf("%s: the status: %v", test.name, err)
 		}
 		s.await(oldVersion)

@@ -50,7 +50,7 @@ func (u *Updater) Resume(ctx context.Context) (*Result, error) {
 	case abandon:
 		return r.abandon(line.Step, reason), nil
 	case forward:
-		if line.Event == installation.Ended {
+		if line.Event == installation.EventEnded {
 			return r.confirmed(ctx), nil
 		}
 		if err := r.make(ctx, stage{installation.StepHealth, r.again}); err != nil {
@@ -78,7 +78,7 @@ func (r *run) confirmed(ctx context.Context) *Result {
 func (u *Updater) begunBecause(last installation.Line) (string, error) {
 	lines, err := installation.ReadJournal(installation.Journal(u.cfg.Layout.StateDir))
 	for _, line := range slices.Backward(lines) {
-		if line.Run == last.Run && line.Step == last.Step && line.Event == installation.Begun {
+		if line.Run == last.Run && line.Step == last.Step && line.Event == installation.EventBegun {
 			return line.Text, err
 		}
 	}

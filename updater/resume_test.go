@@ -17,7 +17,7 @@ func TestResumeIsNotCutOff(t *testing.T) {
 	u, v := newUpdater(t, liveDatabase(t))
 	r := u.under(thisRun)
 	v.state.Process = 0
-	u.wrote(t, installation.Line{Run: r.id, Step: installation.StepRollback, Event: installation.Begun, Text: "canary", Plan: &r.plan})
+	u.wrote(t, installation.Line{Run: r.id, Step: installation.StepRollback, Event: installation.EventBegun, Text: "canary", Plan: &r.plan})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	result, err := u.Resume(ctx)
@@ -33,7 +33,7 @@ func TestResumeIsNotCutOff(t *testing.T) {
 // The machine may not have started the new version yet: resume does, and asks then.
 func TestResumeStartsWhatItAsks(t *testing.T) {
 	t.Parallel()
-	for _, event := range []installation.Event{installation.Begun, installation.Ended} {
+	for _, event := range []installation.Event{installation.EventBegun, installation.EventEnded} {
 		u, v := newUpdater(t, nowhere)
 		u.cfg.ReadyTime = time.Minute
 		r := u.under(thisRun)
@@ -55,7 +55,7 @@ func TestResumeStartsWhatItAsks(t *testing.T) {
 func TestResumeWithoutAPlan(t *testing.T) {
 	t.Parallel()
 	u, v := newUpdater(t, nowhere)
-	u.wrote(t, installation.Line{Run: thisRun, Step: installation.StepMigrate, Event: installation.Begun})
+	u.wrote(t, installation.Line{Run: thisRun, Step: installation.StepMigrate, Event: installation.EventBegun})
 	if result, err := u.Resume(t.Context()); err == nil || !strings.Contains(err.Error(), "no plan") || v.stops != 0 {
 		t.Errorf("%+v, %v", result, err)
 	}

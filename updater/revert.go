@@ -12,8 +12,8 @@ import (
 	"github.com/hostler/hostler/updater/installation"
 )
 
-// ErrAskedFor is the reason of a rollback that a user requested.
-var ErrAskedFor = errors.New("it was requested")
+// ErrRequested is the reason of a rollback that a user requested.
+var ErrRequested = errors.New("it was requested")
 
 // ErrNothingToRevert: the last run was no update that went well, or what it
 // replaced is not there any more.
@@ -53,12 +53,12 @@ func (u *Updater) Revert(ctx context.Context, restore bool) (*Result, error) {
 	ctx = context.WithoutCancel(ctx)
 	// Without this line nobody would know after a power cut that a rollback has
 	// begun.
-	if err := r.write(installation.Line{Step: installation.StepRollback, Event: installation.Begun, Text: ErrAskedFor.Error(),
+	if err := r.write(installation.Line{Step: installation.StepRollback, Event: installation.EventBegun, Text: ErrRequested.Error(),
 		Plan: &r.plan}); err != nil {
 		r.abandon(installation.StepBackup, err)
 		return nil, err
 	}
-	return r.putBack(ctx, backward, ErrAskedFor), nil
+	return r.putBack(ctx, backward, ErrRequested), nil
 }
 
 // lastDone returns the end of the last run that changed something, if that was
@@ -122,7 +122,7 @@ func (r *run) knows(ctx context.Context, version string) error {
 // rollback puts in place of the live one. The journal records it, so that the
 // remains of an interruption are recognised.
 func (r *run) restoreBefore(ctx context.Context, of string) error {
-	if err := r.write(installation.Line{Step: installation.StepBackup, Event: installation.Begun, Plan: &r.plan}); err != nil {
+	if err := r.write(installation.Line{Step: installation.StepBackup, Event: installation.EventBegun, Plan: &r.plan}); err != nil {
 		return err
 	}
 	if err := r.fillBefore(ctx, of); err != nil {

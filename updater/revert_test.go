@@ -14,9 +14,9 @@ import (
 func TestWhatCanBeTakenBack(t *testing.T) {
 	t.Parallel()
 	plan, dry := installation.Plan{From: oldVersion, To: newVersion}, installation.Plan{From: newVersion, To: "1.2.0", DryRun: true}
-	done := installation.Line{Run: otherRun, Step: installation.StepDone, Event: installation.Ended, Plan: &plan}
+	done := installation.Line{Run: otherRun, Step: installation.StepDone, Event: installation.EventEnded, Plan: &plan}
 	later := func(step installation.Step, plan *installation.Plan) installation.Line {
-		return installation.Line{Run: thisRun, Step: step, Event: installation.Ended, Plan: plan}
+		return installation.Line{Run: thisRun, Step: step, Event: installation.EventEnded, Plan: plan}
 	}
 	moved := func(l Layout) error { return l.point(oldVersion) }
 	pruned := func(l Layout) error { return os.RemoveAll(l.release(oldVersion)) }
@@ -81,7 +81,7 @@ func updated(t *testing.T) (*Updater, *scripted) {
 	if err := r.dump(t.Context(), filepath.Join(dir, dumpName)); err != nil {
 		t.Fatal(err)
 	}
-	u.wrote(t, installation.Line{Run: r.id, Step: installation.StepDone, Event: installation.Ended, Plan: &r.plan})
+	u.wrote(t, installation.Line{Run: r.id, Step: installation.StepDone, Event: installation.EventEnded, Plan: &r.plan})
 	return u, v
 }
 
@@ -97,7 +97,7 @@ func TestRevertIsNotCutOff(t *testing.T) {
 		}
 	}
 	result, err := u.Revert(ctx, false)
-	if err != nil || result.Step != installation.StepRolledBack || !errors.Is(result.Reason, ErrAskedFor) {
+	if err != nil || result.Step != installation.StepRolledBack || !errors.Is(result.Reason, ErrRequested) {
 		t.Fatalf("%+v, %v", result, err)
 	}
 }

@@ -24,14 +24,14 @@ func (r *run) putBack(ctx context.Context, how remedy, reason error) *Result {
 		text = reason.Error()
 	}
 	r.hook("before rollback")
-	if err := r.writeOnce(installation.Line{Step: r.undoing(how), Event: installation.Begun, Text: text, Plan: &r.plan}); err != nil {
+	if err := r.writeOnce(installation.Line{Step: r.undoing(how), Event: installation.EventBegun, Text: text, Plan: &r.plan}); err != nil {
 		r.log.Error("cannot write the journal; the rollback continues without it", "error", err)
 	}
 	if err := r.undo(ctx, how); err != nil {
 		err = fmt.Errorf("restoring the old version: %w", err)
 		r.log.Error("the rollback failed; hostler-updater resume retries it", "error", err)
 		// it is logged
-		_ = r.writeOnce(installation.Line{Step: r.undoing(how), Event: installation.Failed, Text: text + "; " + err.Error(), Plan: &r.plan})
+		_ = r.writeOnce(installation.Line{Step: r.undoing(how), Event: installation.EventFailed, Text: text + "; " + err.Error(), Plan: &r.plan})
 		return &Result{Run: r.id, From: r.plan.From, To: r.plan.To, Step: r.undoing(how), Reason: errors.Join(reason, err)}
 	}
 	r.hook("after rollback")

@@ -72,7 +72,7 @@ func TestRollbackInTheJournal(t *testing.T) {
 	r, v := newRun(t, nowhere)
 	canary := errors.New("canary")
 	// An earlier run, which went back for the same reason, is not this one.
-	begun := installation.Line{Run: otherRun, Step: installation.StepRollback, Event: installation.Begun, Text: "canary", Plan: &r.plan}
+	begun := installation.Line{Run: otherRun, Step: installation.StepRollback, Event: installation.EventBegun, Text: "canary", Plan: &r.plan}
 	r.wrote(t, begun)
 	for _, stopping := range []error{nil, errors.New("the service stays")} {
 		v.change(func() { v.stopping = stopping })
@@ -83,7 +83,8 @@ func TestRollbackInTheJournal(t *testing.T) {
 		}
 	}
 	lines := r.lines(t)
-	if len(lines) != 2 || lines[0].Event != installation.Begun || lines[0].Text != "canary" || lines[1].Event != installation.Failed ||
+	if len(lines) != 2 || lines[0].Event != installation.EventBegun || lines[0].Text != "canary" ||
+		lines[1].Event != installation.EventFailed ||
 		!strings.HasPrefix(lines[1].Text, "canary; restoring the old version: ") {
 		t.Fatalf("%+v", lines)
 	}
@@ -94,7 +95,7 @@ func TestRollbackInTheJournal(t *testing.T) {
 	if text, err := r.begunBecause(third); err != nil || text != "" {
 		t.Errorf("a run takes the reason of another one: %q, %v", text, err)
 	}
-	status, err := installation.Last(r.cfg.Layout.StateDir)
+	status, err := installation.LastStatus(r.cfg.Layout.StateDir)
 	if err != nil || !strings.Contains(status.Reason, "restoring the old version") {
 		t.Errorf("%+v, %v", status, err)
 	}

@@ -80,7 +80,7 @@ func (u *Updater) run(ctx context.Context, from string, options Options) (*Resul
 		return nil, err
 	}
 	r := &run{Updater: u, id: id, plan: installation.Plan{From: from, Request: options.Request, DryRun: options.DryRun}}
-	if err := r.write(installation.Line{Step: installation.StepBackup, Event: installation.Begun, Plan: &r.plan}); err != nil {
+	if err := r.write(installation.Line{Step: installation.StepBackup, Event: installation.EventBegun, Plan: &r.plan}); err != nil {
 		return nil, err
 	}
 	return r.update(ctx, options), nil
@@ -239,7 +239,7 @@ func (r *run) unmake(ctx context.Context) *Result {
 // make writes a step into the journal before and after it.
 func (r *run) make(ctx context.Context, s stage) error {
 	r.hook("before " + string(s.step))
-	if err := r.write(installation.Line{Step: s.step, Event: installation.Begun, Plan: &r.plan}); err != nil {
+	if err := r.write(installation.Line{Step: s.step, Event: installation.EventBegun, Plan: &r.plan}); err != nil {
 		return err
 	}
 	r.log.Info("step", "run", r.id, "step", s.step)
@@ -248,22 +248,22 @@ func (r *run) make(ctx context.Context, s stage) error {
 		return err
 	}
 	r.hook("after " + string(s.step))
-	return r.write(installation.Line{Step: s.step, Event: installation.Ended, Plan: &r.plan})
+	return r.write(installation.Line{Step: s.step, Event: installation.EventEnded, Plan: &r.plan})
 }
 
 // write adds a line of this run to the journal.
 func (r *run) write(line installation.Line) error {
-	line.At, line.Run, line.Text = r.cfg.Now().UTC(), r.id, installation.Words(line.Text)
+	line.At, line.Run, line.Text = r.cfg.Now().UTC(), r.id, installation.PrintableText(line.Text)
 	return r.journal.add(line)
 }
 
 // writeOnce is write for repeated attempts, with which the journal must not
 // grow. Later failures are only in the log.
 func (r *run) writeOnce(line installation.Line) error {
-	line.Text = installation.Words(line.Text)
+	line.Text = installation.PrintableText(line.Text)
 	lines, err := installation.ReadJournal(installation.Journal(r.cfg.Layout.StateDir))
 	if err == nil && slices.ContainsFunc(lines, func(l installation.Line) bool {
-		return l.Run == r.id && l.Step == line.Step && l.Event == line.Event && (l.Text == line.Text || l.Event == installation.Failed)
+		return l.Run == r.id && l.Step == line.Step && l.Event == line.Event && (l.Text == line.Text || l.Event == installation.EventFailed)
 	}) {
 		return nil
 	}
@@ -285,7 +285,7 @@ func (r *run) abandon(step installation.Step, reason error) *Result {
 // end writes the last line. If that fails, the run counts as unfinished, and
 // Resume completes it.
 func (r *run) end(step installation.Step, reason error) *Result {
-	line := installation.Line{Step: step, Event: installation.Ended, Plan: &r.plan}
+	line := installation.Line{Step: step, Event: installation.EventEnded, Plan: &r.plan}
 	if reason != nil {
 		line.Text = reason.Error()
 	}
@@ -314,8 +314,8 @@ func (r *run) clean(ctx context.Context) {
 }
 
 // loadSeen reads what manifest was seen last.
-func (l Layout) loadSeen() (release.Channels, error) {
-	seen := release.Channels{}
+func (l Layout) loadSeen() (release.SeenChannels, error) {
+	seen := release.SeenChannels{}
 	text, err := os.ReadFile(l.seen())
 	if errors.Is(err, fs.ErrNotExist) {
 		return seen, nil
@@ -337,7 +337,7 @@ func (l Layout) loadSeen() (release.Channels, error) {
 
 // storeSeen writes the newest releases seen. It is written before an update: a
 // run that fails has still seen the release.
-func (l Layout) storeSeen(seen release.Channels) error {
+func (l Layout) storeSeen(seen release.SeenChannels) error {
 	text, err := json.Marshal(seen)
 	if err != nil {
 		return fmt.Errorf("encoding the seen releases: %w", err)

@@ -146,7 +146,7 @@ func TestHostileServers(t *testing.T) {
 	if entries, err := os.ReadDir(filepath.Join(s.prefix, "releases")); err != nil || len(entries) != 1 {
 		t.Errorf("the releases: %v, %v", entries, err)
 	}
-	if status, err := installation.Last(s.own); err != nil || status.Step != installation.StepDownload &&
+	if status, err := installation.LastStatus(s.own); err != nil || status.Step != installation.StepDownload &&
 		status.Step != installation.StepFailed {
 		t.Errorf("%+v, %v", status, err)
 	}

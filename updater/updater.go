@@ -89,8 +89,8 @@ type Updater struct {
 var (
 	// ErrUnfinished: an earlier run is not at its end; resume comes first.
 	ErrUnfinished = errors.New("an earlier update is unfinished: finish it with hostler-updater resume")
-	// ErrNothingNew: there is no release that could be installed.
-	ErrNothingNew = errors.New("there is no newer release")
+	// ErrUpToDate: there is no release that could be installed.
+	ErrUpToDate = errors.New("there is no newer release")
 )
 
 // New makes an updater. It changes nothing.

@@ -693,8 +693,8 @@ type JobView struct {
 // JobViewStatus unknown: it could not be determined whether the job had its effect
 type JobViewStatus string
 
-// KeyCreated defines model for KeyCreated.
-type KeyCreated struct {
+// KeyCreateResult defines model for KeyCreateResult.
+type KeyCreateResult struct {
 	CreatedAt time.Time `json:"created_at"`
 
 	// Current true for the key of this request

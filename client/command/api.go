@@ -209,7 +209,7 @@ func (s *session) download(ctx context.Context, r transport.Request, path string
 	defer func() { _ = answer.Body.Close() }()
 	come := &meter{screen: s.screen, total: answer.ContentLength, what: path}
 	if _, err := io.Copy(file, io.TeeReader(answer.Body, come)); err != nil {
-		return &transport.Unreachable{URL: client.URL().Host, Err: fmt.Errorf("the response was interrupted: %w", err)}
+		return &transport.UnreachableError{URL: client.URL().Host, Err: fmt.Errorf("the response was interrupted: %w", err)}
 	}
 	s.say("Wrote %s to %s.", output.Bytes(float64(come.done)), path)
 	return nil

@@ -72,7 +72,7 @@ func (s *session) change(ctx context.Context, t target, a *act) error {
 }
 
 // send makes the request of a target.
-func (s *session) send(ctx context.Context, t target) (*transport.Answer, error) {
+func (s *session) send(ctx context.Context, t target) (*transport.Response, error) {
 	client, err := s.connection()
 	if err != nil {
 		return nil, err
@@ -197,7 +197,7 @@ type started struct {
 }
 
 // result tells what a change came to, and follows its jobs when that was said.
-func (s *session) result(ctx context.Context, t target, a *act, answer *transport.Answer) error {
+func (s *session) result(ctx context.Context, t target, a *act, answer *transport.Response) error {
 	if answer.Status == http.StatusNoContent || len(answer.Body) == 0 {
 		s.say("Done.")
 		return nil

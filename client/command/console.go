@@ -109,12 +109,12 @@ func connectConsole(ctx context.Context, client *transport.Client, ticket api.Co
 	at.RawPath, at.RawQuery = "", url.Values{"ticket": {ticket.Ticket}}.Encode()
 	conn, answer, err := websocket.Dial(ctx, at.String(), &websocket.DialOptions{HTTPClient: client.HTTP(), HTTPHeader: client.Header()})
 	if err != nil && answer != nil {
-		if refused := client.Refusal(answer); refused != nil {
+		if refused := client.CheckResponse(answer); refused != nil {
 			return nil, refused
 		}
 	}
 	if err != nil {
-		return nil, &transport.Unreachable{URL: base.Host, Err: errors.New("cannot open the console")}
+		return nil, &transport.UnreachableError{URL: base.Host, Err: errors.New("cannot open the console")}
 	}
 	conn.SetReadLimit(maxMessage)
 	return conn, nil

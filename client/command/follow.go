@@ -73,7 +73,7 @@ func took(job *api.JobView) string {
 	if job.DurationS == nil {
 		return ""
 	}
-	return " in " + output.Span(*job.DurationS)
+	return " in " + output.Duration(*job.DurationS)
 }
 
 // patience is how often a stream that breaks is opened again in a row, a second

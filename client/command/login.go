@@ -147,7 +147,7 @@ func (s *session) trust(ctx context.Context, o transport.Options, want string) (
 	seen := transport.Fingerprint(certificate)
 	if want != "" {
 		if !transport.SameFingerprint(seen, want) {
-			return "", &transport.Untrusted{Want: want, Seen: seen}
+			return "", &transport.UntrustedError{Want: want, Seen: seen}
 		}
 		return seen, nil
 	}
@@ -229,7 +229,7 @@ func (s *session) makeKey(ctx context.Context, o transport.Options, l login, c *
 	if err != nil {
 		return "", err
 	}
-	var made api.KeyCreated
+	var made api.KeyCreateResult
 	request := transport.Request{Method: http.MethodPost, Path: "/api/v1/api-keys", Body: body, Repeatable: true, Cookies: cookies}
 	if err := read(ctx, client, request, &made); err != nil {
 		return "", err

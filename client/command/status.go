@@ -72,8 +72,8 @@ var wrongLine = []string{"unknown command", "required flag", "accepts ", "requir
 func explain(err error) (int, string) {
 	var f *failure
 	var p *transport.Problem
-	var away *transport.Unreachable
-	var untrusted *transport.Untrusted
+	var away *transport.UnreachableError
+	var untrusted *transport.UntrustedError
 	switch {
 	case errors.As(err, &f):
 		return f.status, f.text
@@ -84,7 +84,7 @@ func explain(err error) (int, string) {
 			"tls/self-signed.pem in the service's state folder. If it was not renewed, somebody may intercept the connection."
 	case errors.As(err, &away):
 		return statusUnreachable, away.Error()
-	case errors.Is(err, contexts.ErrNone):
+	case errors.Is(err, contexts.ErrNotLoggedIn):
 		return statusUnauthenticated, err.Error()
 	}
 	for _, begin := range wrongLine {

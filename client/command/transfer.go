@@ -128,7 +128,7 @@ func (s *session) upload(ctx context.Context, storage, path string, u upload) er
 	var begun struct {
 		Job api.JobView `json:"job"`
 	}
-	var lost *transport.Unreachable
+	var lost *transport.UnreachableError
 	switch {
 	case errors.As(err, &lost) && sent.done == info.Size() && ctx.Err() == nil:
 		s.say("%v; the whole file was sent, looking for upload %s.", err, u.id)
@@ -246,7 +246,7 @@ func (s *session) pipe(ctx context.Context, r transport.Request) error {
 			return nil
 		}
 		if err != nil {
-			return &transport.Unreachable{URL: client.URL().Host, Err: fmt.Errorf("the response was interrupted: %w", err)}
+			return &transport.UnreachableError{URL: client.URL().Host, Err: fmt.Errorf("the response was interrupted: %w", err)}
 		}
 	}
 }

@@ -172,7 +172,7 @@ func (f *File) Get(name string) (string, Context, error) {
 		name = f.Current
 	}
 	if name == "" {
-		return "", Context{}, ErrNone
+		return "", Context{}, ErrNotLoggedIn
 	}
 	c, ok := f.Contexts[name]
 	if !ok {
@@ -181,8 +181,8 @@ func (f *File) Get(name string) (string, Context, error) {
 	return name, c, nil
 }
 
-// ErrNone says that nobody has logged in yet.
-var ErrNone = errors.New("log in first: hostler login URL")
+// ErrNotLoggedIn says that nobody has logged in yet.
+var ErrNotLoggedIn = errors.New("log in first: hostler login URL")
 
 // Put stores a context with its key, in the keyring or in the file, and makes it the current one. The file is not saved yet.
 func (f *File) Put(name string, c Context, key string) error {

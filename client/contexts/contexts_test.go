@@ -19,7 +19,7 @@ func TestFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := f.Get(""); err != contexts.ErrNone {
+	if _, _, err := f.Get(""); err != contexts.ErrNotLoggedIn {
 		t.Errorf("an empty file has a context: %v", err)
 	}
 	if err := f.Put("lab", contexts.Context{URL: "https://lab", User: "ann@example.org"}, "svc_secret"); err != nil {

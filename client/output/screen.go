@@ -101,7 +101,7 @@ func (s *Screen) Bar(part float64, text string) {
 		bar = strings.Repeat("█", full) + strings.Repeat("·", cells-full)
 		percent = fmt.Sprintf("%3.0f", part*100) + "%"
 	}
-	line := Cut(bar+" "+percent+"  "+CleanLine(text), s.ErrColumns-1)
+	line := Truncate(bar+" "+percent+"  "+CleanLine(text), s.ErrColumns-1)
 	_, _ = io.WriteString(s.Err, "\r\x1b[K"+line)
 	s.drawn = true
 }

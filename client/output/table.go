@@ -58,7 +58,7 @@ func (s *Screen) Table(columns []Column, rows []any) {
 	for n, line := range cells {
 		for i, cell := range line[:len(columns)] {
 			if s.Columns > 0 {
-				cell = Cut(cell, widths[i])
+				cell = Truncate(cell, widths[i])
 			}
 			if i > 0 {
 				out.WriteString("  ")

@@ -64,8 +64,8 @@ func runeWidth(r rune) int {
 	return 1
 }
 
-// Cut shortens a clean text to so many columns; what is cut off is shown by an ellipsis.
-func Cut(text string, columns int) string {
+// Truncate shortens a clean text to so many columns; what is cut off is shown by an ellipsis.
+func Truncate(text string, columns int) string {
 	if Width(text) <= columns {
 		return text
 	}

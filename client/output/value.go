@@ -161,7 +161,7 @@ func number(name string, v json.Number) string {
 	case strings.HasSuffix(name, "_bytes") || name == "free" || name == "total" || name == "size":
 		return Bytes(f)
 	case strings.HasSuffix(name, "_s"):
-		return Span(f)
+		return Duration(f)
 	case name == "cpu" || name == "progress":
 		return strconv.FormatFloat(f*100, 'f', 0, 64) + " %"
 	}
@@ -181,8 +181,8 @@ func Bytes(n float64) string {
 	return strconv.FormatFloat(n, 'f', 1, 64) + " " + units[i]
 }
 
-// Span is a time in seconds by its largest unit.
-func Span(seconds float64) string {
+// Duration is a time in seconds by its largest unit.
+func Duration(seconds float64) string {
 	for _, unit := range []struct {
 		seconds float64
 		name    string
@@ -197,7 +197,7 @@ func Span(seconds float64) string {
 // Ago is how long ago a time was, or in how long it will be.
 func Ago(at, now time.Time) string {
 	if at.After(now.Add(time.Second)) {
-		return "in " + Span(math.Floor(at.Sub(now).Seconds()))
+		return "in " + Duration(math.Floor(at.Sub(now).Seconds()))
 	}
-	return Span(math.Max(0, math.Floor(now.Sub(at).Seconds()))) + " ago"
+	return Duration(math.Max(0, math.Floor(now.Sub(at).Seconds()))) + " ago"
 }

@@ -1,15 +1,15 @@
 package terminal
 
-// Keys are between the keyboard and a console: they take out what is meant for the program itself.
-type Keys interface {
-	// Typed gives what goes to the console, and whether to leave after it. It is called with all that is typed, in order.
-	Typed(p []byte) (out []byte, leave bool)
+// KeyFilter are between the keyboard and a console: they take out what is meant for the program itself.
+type KeyFilter interface {
+	// Filter gives what goes to the console, and whether to leave after it. It is called with all that is typed, in order.
+	Filter(p []byte) (out []byte, leave bool)
 }
 
 // plain passes everything on.
 type plain struct{}
 
-func (plain) Typed(p []byte) ([]byte, bool) { return p, false }
+func (plain) Filter(p []byte) ([]byte, bool) { return p, false }
 
 // bracket is Ctrl-].
 const bracket = 0x1d
@@ -17,8 +17,8 @@ const bracket = 0x1d
 // Bracket leaves by Ctrl-] and a point. Ctrl-] twice is one, and before anything else it is itself.
 type Bracket struct{ escaped bool }
 
-// Typed is that of Keys.
-func (k *Bracket) Typed(p []byte) (out []byte, leave bool) {
+// Filter is that of KeyFilter.
+func (k *Bracket) Filter(p []byte) (out []byte, leave bool) {
 	for _, b := range p {
 		switch {
 		case k.escaped && b == '.':
@@ -45,8 +45,8 @@ type Tilde struct {
 	inside, escaped bool
 }
 
-// Typed is that of Keys.
-func (k *Tilde) Typed(p []byte) (out []byte, leave bool) {
+// Filter is that of KeyFilter.
+func (k *Tilde) Filter(p []byte) (out []byte, leave bool) {
 	for _, b := range p {
 		switch {
 		case k.escaped && b == '.':

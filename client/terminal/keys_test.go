@@ -6,7 +6,7 @@ import "testing"
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		keys  Keys
+		keys  KeyFilter
 		typed []string
 		want  string
 		leave bool
@@ -28,7 +28,7 @@ func TestKeys(t *testing.T) {
 		var got []byte
 		left := false
 		for _, p := range tt.typed {
-			out, leave := tt.keys.Typed([]byte(p))
+			out, leave := tt.keys.Filter([]byte(p))
 			got, left = append(got, out...), left || leave
 		}
 		if string(got) != tt.want || left != tt.leave {

@@ -24,11 +24,11 @@ type Terminal struct {
 	// typed says that in is a terminal; else it is a file or a pipe that ends.
 	typed bool
 	last  atomic.Int64 // time of the last output, in nanoseconds
-	keys  Keys
+	keys  KeyFilter
 }
 
 // New makes the terminal of two files. What is typed there goes through keys, unless it is piped in.
-func New(in, out *os.File, keys Keys) *Terminal {
+func New(in, out *os.File, keys KeyFilter) *Terminal {
 	return &Terminal{in: in, out: out, typed: term.IsTerminal(int(in.Fd())), keys: keys}
 }
 
@@ -69,7 +69,7 @@ func (t *Terminal) Show(ctx context.Context, conn *websocket.Conn, silence time.
 			if ctx.Err() != nil {
 				return nil
 			}
-			return Ending(err)
+			return EndError(err)
 		}
 		if kind == websocket.MessageText {
 			var n struct{ Notice string }
@@ -94,7 +94,7 @@ func (t *Terminal) send(ctx context.Context, conn *websocket.Conn, silence time.
 	buffer := make([]byte, 16<<10)
 	for {
 		n, err := t.in.Read(buffer)
-		typed, leave := keys.Typed(buffer[:n])
+		typed, leave := keys.Filter(buffer[:n])
 		if len(typed) > 0 && conn.Write(ctx, websocket.MessageBinary, typed) != nil || leave {
 			return
 		}

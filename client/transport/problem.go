@@ -77,26 +77,28 @@ func faults(detail json.RawMessage) string {
 
 func (p *Problem) Error() string { return p.Detail }
 
-// Unreachable says that there was no whole answer.
-type Unreachable struct {
+// UnreachableError says that there was no whole answer.
+type UnreachableError struct {
 	URL string
 	Err error
 }
 
-func (u *Unreachable) Error() string { return fmt.Sprintf("no response from %s: %v", u.URL, u.Err) }
+func (u *UnreachableError) Error() string {
+	return fmt.Sprintf("no response from %s: %v", u.URL, u.Err)
+}
 
-func (u *Unreachable) Unwrap() error { return u.Err }
+func (u *UnreachableError) Unwrap() error { return u.Err }
 
-// Untrusted says that the certificate is not the one that was pinned. Seen is empty when there was none.
-type Untrusted struct{ Want, Seen string }
+// UntrustedError says that the certificate is not the one that was pinned. Seen is empty when there was none.
+type UntrustedError struct{ Want, Seen string }
 
-func (u *Untrusted) Error() string {
+func (u *UntrustedError) Error() string {
 	return fmt.Sprintf("the certificate of the service is not the pinned one\n  pinned     %s\n  presented  %s", u.Want, u.Seen)
 }
 
 // untrusted says that an error is about the certificate.
 func untrusted(err error) bool {
-	var pinned *Untrusted
+	var pinned *UntrustedError
 	var verification *tls.CertificateVerificationError
 	var authority x509.UnknownAuthorityError
 	var host x509.HostnameError
@@ -105,7 +107,7 @@ func untrusted(err error) bool {
 
 // unreachable tells what went wrong without the request's URL, whose query may hold a ticket.
 func (c *Client) unreachable(err error) error {
-	var pinned *Untrusted
+	var pinned *UntrustedError
 	if errors.As(err, &pinned) {
 		return pinned
 	}
@@ -113,5 +115,5 @@ func (c *Client) unreachable(err error) error {
 	if errors.As(err, &at) {
 		err = at.Err
 	}
-	return &Unreachable{URL: c.options.URL.Host, Err: err}
+	return &UnreachableError{URL: c.options.URL.Host, Err: err}
 }

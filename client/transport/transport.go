@@ -35,12 +35,12 @@ type Options struct {
 	Authorities []byte
 	// Agent is the User-Agent.
 	Agent string
-	// MaxAnswer bounds an answer that is read whole, in bytes; 64 MiB when zero: ten thousand guests have a fifth of it.
-	MaxAnswer int64
+	// MaxResponse bounds an answer that is read whole, in bytes; 64 MiB when zero: ten thousand guests have a fifth of it.
+	MaxResponse int64
 	// Limit is how long a request and its answer may take, when the answer is read whole; three minutes when zero.
 	Limit time.Duration
-	// Patience is how long to wait between two tries at first; 300 ms when zero.
-	Patience time.Duration
+	// RetryWait is how long to wait between two tries at first; 300 ms when zero.
+	RetryWait time.Duration
 }
 
 // Client speaks to one service. It may be used by several goroutines.
@@ -63,14 +63,14 @@ func New(o Options) (*Client, error) {
 	if o.URL == nil || o.URL.Host == "" || o.URL.Scheme != "http" && o.URL.Scheme != "https" || o.URL.User != nil {
 		return nil, errors.New("invalid URL of the service: it must start with http:// or https:// and contain a host")
 	}
-	if o.MaxAnswer == 0 {
-		o.MaxAnswer = defaultMax
+	if o.MaxResponse == 0 {
+		o.MaxResponse = defaultMax
 	}
 	if o.Limit == 0 {
 		o.Limit = defaultLimit
 	}
-	if o.Patience == 0 {
-		o.Patience = 300 * time.Millisecond
+	if o.RetryWait == 0 {
+		o.RetryWait = 300 * time.Millisecond
 	}
 	trust, err := tlsConfig(o)
 	if err != nil {
@@ -81,7 +81,7 @@ func New(o Options) (*Client, error) {
 		MaxResponseHeaderBytes: 64 << 10, ForceAttemptHTTP2: true, IdleConnTimeout: time.Minute,
 	}}
 	c.retrying = &retryablehttp.Client{
-		HTTPClient: c.HTTP(), RetryMax: tries - 1, RetryWaitMin: o.Patience, RetryWaitMax: maxPatience,
+		HTTPClient: c.HTTP(), RetryMax: tries - 1, RetryWaitMin: o.RetryWait, RetryWaitMax: maxPatience,
 		CheckRetry: again, Backoff: retryablehttp.DefaultBackoff, ErrorHandler: retryablehttp.PassthroughErrorHandler,
 	}
 	return c, nil
@@ -121,15 +121,15 @@ type Request struct {
 	LastEvent string
 }
 
-// Answer of a request, read whole. Its status is below 300.
-type Answer struct {
+// Response of a request, read whole. Its status is below 300.
+type Response struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
 // Call makes a request and reads its answer. A refusal is a *Problem; everything else that goes wrong is an error without secrets.
-func (c *Client) Call(ctx context.Context, r Request) (*Answer, error) {
+func (c *Client) Call(ctx context.Context, r Request) (*Response, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.options.Limit, errSlow)
 	defer cancel()
 	answer, err := c.Open(ctx, r)
@@ -141,25 +141,25 @@ func (c *Client) Call(ctx context.Context, r Request) (*Answer, error) {
 	if err != nil {
 		return nil, c.explain(ctx, err)
 	}
-	return &Answer{Status: answer.StatusCode, Header: answer.Header, Body: body}, nil
+	return &Response{Status: answer.StatusCode, Header: answer.Header, Body: body}, nil
 }
 
 var errSlow = errors.New("the service did not respond in time")
 
 func (c *Client) explain(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); errors.Is(cause, errSlow) {
-		return &Unreachable{URL: c.options.URL.Host, Err: fmt.Errorf("no complete response within %s", c.options.Limit)}
+		return &UnreachableError{URL: c.options.URL.Host, Err: fmt.Errorf("no complete response within %s", c.options.Limit)}
 	}
 	return err
 }
 
 func (c *Client) read(from io.Reader) ([]byte, error) {
-	body, err := io.ReadAll(io.LimitReader(from, c.options.MaxAnswer+1))
+	body, err := io.ReadAll(io.LimitReader(from, c.options.MaxResponse+1))
 	if err != nil {
-		return nil, &Unreachable{URL: c.options.URL.Host, Err: fmt.Errorf("the response was interrupted: %w", err)}
+		return nil, &UnreachableError{URL: c.options.URL.Host, Err: fmt.Errorf("the response was interrupted: %w", err)}
 	}
-	if int64(len(body)) > c.options.MaxAnswer {
-		return nil, fmt.Errorf("the response exceeds %d MiB", c.options.MaxAnswer>>20)
+	if int64(len(body)) > c.options.MaxResponse {
+		return nil, fmt.Errorf("the response exceeds %d MiB", c.options.MaxResponse>>20)
 	}
 	return body, nil
 }
@@ -221,7 +221,7 @@ func (c *Client) send(ctx context.Context, r Request, key string) (*http.Respons
 	if err != nil {
 		return nil, c.unreachable(err)
 	}
-	return answer, c.Refusal(answer)
+	return answer, c.CheckResponse(answer)
 }
 
 // at is the URL of a path of the API, whose escapes stay as they are.
@@ -240,7 +240,7 @@ func (c *Client) at(path string) (*url.URL, error) {
 }
 
 // Post sends a body that is read once, such as an upload, of so many bytes and this type.
-func (c *Client) Post(ctx context.Context, path string, query url.Values, media string, size int64, body io.Reader) (*Answer, error) {
+func (c *Client) Post(ctx context.Context, path string, query url.Values, media string, size int64, body io.Reader) (*Response, error) {
 	at, err := c.at(path)
 	if err != nil {
 		return nil, err
@@ -256,16 +256,16 @@ func (c *Client) Post(ctx context.Context, path string, query url.Values, media 
 	if err != nil {
 		return nil, c.unreachable(err)
 	}
-	if err := c.Refusal(answer); err != nil {
+	if err := c.CheckResponse(answer); err != nil {
 		return nil, err
 	}
 	defer func() { _ = answer.Body.Close() }()
 	text, err := c.read(answer.Body)
-	return &Answer{Status: answer.StatusCode, Header: answer.Header, Body: text}, err
+	return &Response{Status: answer.StatusCode, Header: answer.Header, Body: text}, err
 }
 
-// Refusal is nil for a good answer. Of any other it reads and closes the body.
-func (c *Client) Refusal(answer *http.Response) error {
+// CheckResponse is nil for a good answer. Of any other it reads and closes the body.
+func (c *Client) CheckResponse(answer *http.Response) error {
 	if answer.StatusCode < 300 {
 		return nil
 	}
@@ -280,7 +280,7 @@ func (c *Client) Refusal(answer *http.Response) error {
 	}
 	body, err := io.ReadAll(io.LimitReader(answer.Body, 1<<20))
 	if err != nil {
-		return &Unreachable{URL: c.options.URL.Host, Err: fmt.Errorf("the response was interrupted: %w", err)}
+		return &UnreachableError{URL: c.options.URL.Host, Err: fmt.Errorf("the response was interrupted: %w", err)}
 	}
 	return newProblem(answer.StatusCode, answer.Header, body, c.options.URL.Host)
 }
@@ -333,10 +333,10 @@ func tlsConfig(o Options) (*tls.Config, error) {
 		trust.InsecureSkipVerify = true
 		trust.VerifyConnection = func(state tls.ConnectionState) error {
 			if len(state.PeerCertificates) == 0 {
-				return &Untrusted{Want: o.Fingerprint}
+				return &UntrustedError{Want: o.Fingerprint}
 			}
 			if seen := Fingerprint(state.PeerCertificates[0]); !SameFingerprint(seen, o.Fingerprint) {
-				return &Untrusted{Want: o.Fingerprint, Seen: seen}
+				return &UntrustedError{Want: o.Fingerprint, Seen: seen}
 			}
 			return nil
 		}

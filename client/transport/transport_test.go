@@ -23,7 +23,7 @@ func client(t *testing.T, at string, change func(*transport.Options)) *transport
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := transport.Options{URL: u, Key: "svc_canary", Patience: time.Millisecond}
+	o := transport.Options{URL: u, Key: "svc_canary", RetryWait: time.Millisecond}
 	if change != nil {
 		change(&o)
 	}
@@ -71,7 +71,7 @@ func TestEndlessAnswerIsCutOff(t *testing.T) {
 			}
 		}
 	})
-	_, err := client(t, base, func(o *transport.Options) { o.MaxAnswer = 1 << 20 }).Call(t.Context(), get)
+	_, err := client(t, base, func(o *transport.Options) { o.MaxResponse = 1 << 20 }).Call(t.Context(), get)
 	if err == nil || !strings.Contains(err.Error(), "exceeds 1 MiB") {
 		t.Errorf("got %v", err)
 	}
@@ -92,7 +92,7 @@ func TestSlowDripIsLeft(t *testing.T) {
 		}
 	})
 	_, err := client(t, base, func(o *transport.Options) { o.Limit = 100 * time.Millisecond }).Call(t.Context(), get)
-	var away *transport.Unreachable
+	var away *transport.UnreachableError
 	if !errors.As(err, &away) || !strings.Contains(err.Error(), "no complete response") {
 		t.Errorf("got %v", err)
 	}

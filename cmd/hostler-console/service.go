@@ -175,5 +175,5 @@ func (s *service) relay(ctx context.Context, t ticket, address string) error {
 		_ = remote.Close()
 	}()
 	_, err = io.Copy(viewer, remote)
-	return terminal.Ending(err)
+	return terminal.EndError(err)
 }

@@ -65,7 +65,7 @@ func TestFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	synced, err := catalog.VerifySync(t.Context(), c, catalog.SyncRequest{}, nil, func(catalog.SyncStep) error { return nil })
-	if err != nil || synced.Came != 1 || pid == 0 {
+	if err != nil || synced.Added != 1 || pid == 0 {
 		t.Errorf("%+v, %v", synced, err)
 	}
 	m, err := catalog.ReadBundle(t.Context(), c, catalog.BundleRequest{Slug: "a", Pin: synced.Begin.Pin, Purpose: catalog.Install},

@@ -118,11 +118,11 @@ func TestFirewallThroughTheProcess(t *testing.T) {
 	all := open(endpoint.Lifecycle).(interface {
 		firewall.RuleEditor
 		firewall.RuleMover
-		firewall.Aliaser
-		firewall.IPSetter
+		firewall.AliasManager
+		firewall.IPSetManager
 		firewall.IPSetMemberEditor
-		firewall.Optioner
-		firewall.Grouper
+		firewall.OptionsManager
+		firewall.GroupManager
 	})
 	must(t, all.CreateAlias(ctx, on, firewall.Alias{Name: "office", CIDR: "192.0.2.1"}, ""))
 	must(t, all.CreateIPSet(ctx, on, firewall.IPSet{Name: "web"}, ""))

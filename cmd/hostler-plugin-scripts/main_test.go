@@ -75,7 +75,7 @@ func TestThousandEntriesInLittleMemory(t *testing.T) {
 			t.Fatalf("%d entries, %v", len(synced.Digests), err)
 		}
 		if i < 2 {
-			t.Logf("sync %d: %d came in %s with %d requests", i, synced.Came, time.Since(began).Round(time.Millisecond), len(server.Requests()))
+			t.Logf("sync %d: %d came in %s with %d requests", i, synced.Added, time.Since(began).Round(time.Millisecond), len(server.Requests()))
 		}
 		cursor, known = synced.End.Cursor, synced.Digests
 	}

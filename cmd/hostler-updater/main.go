@@ -97,7 +97,7 @@ func installCommand(path *string) *cobra.Command {
 				return err
 			}
 			result, err := u.Install(cmd.Context(), tree, offline)
-			if errors.Is(err, updater.ErrOlder) || errors.Is(err, updater.ErrOffline) {
+			if errors.Is(err, updater.ErrDowngrade) || errors.Is(err, updater.ErrOffline) {
 				_, err = fmt.Fprintf(cmd.ErrOrStderr(), "Hostler was not changed: %v. To install the release later: hostler-updater "+
 					"install --tree %s\n", err,
 					tree)
@@ -168,7 +168,7 @@ func statusCommand(path *string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s, err := installation.Last(cfg.StateDir)
+			s, err := installation.LastStatus(cfg.StateDir)
 			if err != nil {
 				return err
 			}
@@ -196,7 +196,7 @@ func tell(cmd *cobra.Command) func(*updater.Result, error) error {
 			return err
 		}
 		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: from %s to %s\n", r.Step, r.From, r.To)
-		if r.Step != installation.StepDone && r.Reason != nil && !errors.Is(r.Reason, updater.ErrAskedFor) {
+		if r.Step != installation.StepDone && r.Reason != nil && !errors.Is(r.Reason, updater.ErrRequested) {
 			return errors.Join(err, r.Reason)
 		}
 		return err

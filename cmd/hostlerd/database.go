@@ -108,7 +108,7 @@ func (d *database) end() {
 
 // migrate brings the schema to this release, or refuses one that is newer: an old program must not write into it.
 func (d *database) migrate(ctx context.Context) error {
-	have, want, err := d.Migrated(ctx)
+	have, want, err := d.SchemaVersion(ctx)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ import (
 // loadKeys opens the key file, or refuses a database whose key is not there.
 func loadKeys(ctx context.Context, cfg Config, d *db.DB) (*secret.Box, error) {
 	box, err := secret.Load(ctx, cfg.KeyFile, func(ctx context.Context) ([]secret.KeyID, error) {
-		return secret.Needed(ctx, d.Pool, service.Sealed)
+		return secret.NeededKeys(ctx, d.Pool, service.SealedTables)
 	})
 	if errors.Is(err, secret.ErrKeyMissing) {
 		return nil, fmt.Errorf("%w, or set its path with --key-file", err)
@@ -84,13 +84,13 @@ func rotateKeys(ctx context.Context, cfg Config, log hclog.Logger) (secret.Repor
 	if err != nil {
 		return secret.Report{}, err
 	}
-	report, err := box.Rotate(ctx, secret.Rotation{DB: d.DB, Tables: service.Sealed, Logger: log.Named("keys")})
+	report, err := box.Rotate(ctx, secret.Rotation{DB: d.DB, Tables: service.SealedTables, Logger: log.Named("keys")})
 	return report, errors.Join(err, recordRotation(ctx, d.DB, report, err))
 }
 
 // recordRotation puts a rotation into the trail, one that was broken off too: it has changed the key file.
 func recordRotation(ctx context.Context, d *db.DB, report secret.Report, rotated error) error {
-	if errors.Is(rotated, secret.ErrRotating) || errors.Is(rotated, secret.ErrCopied) { // it did not begin
+	if errors.Is(rotated, secret.ErrRotating) || errors.Is(rotated, secret.ErrCopyInUse) { // it did not begin
 		return nil
 	}
 	entry := audit.Entry{

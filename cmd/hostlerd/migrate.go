@@ -21,7 +21,7 @@ func migrateCommand(cfg *Config) *cobra.Command {
 				return err
 			}
 			defer d.close()
-			have, _, err := d.Migrated(ctx)
+			have, _, err := d.SchemaVersion(ctx)
 			if err != nil {
 				return err
 			}

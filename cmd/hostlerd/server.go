@@ -21,7 +21,7 @@ type server struct {
 	*service.Service
 	database *database
 	// copied is held while the key file is a copy; nil otherwise.
-	copied *secret.Copy
+	copied *secret.KeyFileCopy
 	// acme has the listener's certificates made; nil where none are asked for.
 	acme *acme.Manager
 }
@@ -43,7 +43,7 @@ func open(ctx context.Context, cfg Config, log hclog.Logger) (_ *server, err err
 		return nil, err
 	}
 	if cfg.keyIsCredential() {
-		if s.copied, err = secret.HoldCopy(ctx, d.DB, log.Named("keys")); err != nil {
+		if s.copied, err = secret.RegisterCopy(ctx, d.DB, log.Named("keys")); err != nil {
 			return nil, err
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/hostler/hostler/core/secret"
 )
 
-// Sealed is the column of keys and certificates, for rotating the key.
-var Sealed = secret.Table{Name: "acme_cache", Column: "data", Key: []string{"name"}}
+// SealedTable is the column of keys and certificates, for rotating the key.
+var SealedTable = secret.Table{Name: "acme_cache", Column: "data", Key: []string{"name"}}
 
 // cache keeps what autocert has in the database, sealed, for all instances.
 type cache struct {
@@ -25,7 +25,7 @@ type cache struct {
 var _ autocert.Cache = cache{}
 
 func place(name string) secret.Binding {
-	return secret.Binding{Table: Sealed.Name, Column: Sealed.Column, Row: secret.Row(name)}
+	return secret.Binding{Table: SealedTable.Name, Column: SealedTable.Column, Row: secret.Row(name)}
 }
 
 // Get implements autocert.Cache. What cannot be opened is an error and not a miss: a certificate would be asked for again and again.

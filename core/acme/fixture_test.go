@@ -120,7 +120,7 @@ func (f *fixture) kept() *x509.Certificate {
 	}
 	text := append(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private}),
 		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})...)
-	sealed, err := f.keys.Seal(secret.New(string(text)), secret.Binding{Table: acme.Sealed.Name, Column: acme.Sealed.Column,
+	sealed, err := f.keys.Seal(secret.New(string(text)), secret.Binding{Table: acme.SealedTable.Name, Column: acme.SealedTable.Column,
 		Row: secret.Row(domain)})
 	if err != nil {
 		f.t.Fatal(err)

@@ -61,7 +61,7 @@ func TestCertificateIsMadeOnce(t *testing.T) {
 	}
 
 	f.authority.Stop()
-	if _, err := f.keys.Rotate(t.Context(), secret.Rotation{DB: f.db, Tables: []secret.Table{acme.Sealed}}); err != nil {
+	if _, err := f.keys.Rotate(t.Context(), secret.Rotation{DB: f.db, Tables: []secret.Table{acme.SealedTable}}); err != nil {
 		t.Fatal(err)
 	}
 	next := newFixture(t)

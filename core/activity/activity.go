@@ -48,12 +48,12 @@ type Entry struct {
 	Actor string
 }
 
-// Sight says whose entries of each source are shown.
-type Sight struct{ Jobs, Alerts, Audit identity.Visible }
+// Visibility says whose entries of each source are shown.
+type Visibility struct{ Jobs, Alerts, Audit identity.VisibleTeams }
 
-// SightOf is what a caller may see: jobs and alerts of teams where the caller is a viewer, the trail where an admin.
-func SightOf(c *identity.Caller) Sight {
-	return Sight{Jobs: c.Visible(), Alerts: c.Visible(), Audit: c.VisibleAs(identity.Admin)}
+// VisibilityOf is what a caller may see: jobs and alerts of teams where the caller is a viewer, the trail where an admin.
+func VisibilityOf(c *identity.Caller) Visibility {
+	return Visibility{Jobs: c.Visible(), Alerts: c.Visible(), Audit: c.VisibleAs(identity.Admin)}
 }
 
 // source is one part of the feed: where it comes from, and which column is its time.
@@ -85,7 +85,7 @@ var (
 
 // newest selects the newest $1 rows that may be seen. Team by team, each is a short walk along an index, however many rows
 // other teams have.
-func (s source) newest(visible identity.Visible, teams string) string {
+func (s source) newest(visible identity.VisibleTeams, teams string) string {
 	const pattern = "(SELECT %s FROM %s WHERE %s ORDER BY %s DESC, id DESC LIMIT $1)"
 	if visible.All {
 		return fmt.Sprintf(pattern, s.columns, s.from, s.where, s.at)
@@ -96,12 +96,12 @@ func (s source) newest(visible identity.Visible, teams string) string {
 }
 
 // List gives the newest entries that may be seen, the newest first, at most limit.
-func List(ctx context.Context, d *db.DB, sight Sight, limit int) ([]Entry, error) {
+func List(ctx context.Context, d *db.DB, sight Visibility, limit int) ([]Entry, error) {
 	args := []any{limit}
 	var parts []string
 	for _, part := range []struct {
 		source  source
-		visible identity.Visible
+		visible identity.VisibleTeams
 	}{{jobs, sight.Jobs}, {alerts, sight.Alerts}, {ends, sight.Alerts}, {trail, sight.Audit}} {
 		teams := ""
 		if !part.visible.All {

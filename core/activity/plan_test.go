@@ -46,10 +46,10 @@ func fill(t testing.TB, d *db.DB, n int) {
 	}
 }
 
-var sights = map[string]activity.Sight{
-	"everything": activity.SightOf(&identity.Caller{Teams: map[int64]identity.Role{1: identity.Admin}}),
-	"one team":   activity.SightOf(&identity.Caller{Teams: map[int64]identity.Role{7: identity.Admin}}),
-	"no team":    activity.SightOf(&identity.Caller{}),
+var sights = map[string]activity.Visibility{
+	"everything": activity.VisibilityOf(&identity.Caller{Teams: map[int64]identity.Role{1: identity.Admin}}),
+	"one team":   activity.VisibilityOf(&identity.Caller{Teams: map[int64]identity.Role{7: identity.Admin}}),
+	"no team":    activity.VisibilityOf(&identity.Caller{}),
 }
 
 // However many rows there are, few are read: each source is walked along an index.
@@ -68,7 +68,7 @@ func TestPlanReadsFewRows(t *testing.T) {
 			t.Fatalf("%s: %d entries, %v", name, len(entries), err)
 		}
 		args := []any{20}
-		for _, v := range []identity.Visible{sight.Jobs, sight.Alerts, sight.Alerts, sight.Audit} {
+		for _, v := range []identity.VisibleTeams{sight.Jobs, sight.Alerts, sight.Alerts, sight.Audit} {
 			if !v.All {
 				args = append(args, v.Teams)
 			}

@@ -23,7 +23,7 @@ func inOrder(events []Event) {
 // Acknowledge records that the caller has seen an alert. An earlier
 // acknowledgement stays in the history. The problem is invalid_state for a
 // resolved alert.
-func (s *Store) Acknowledge(ctx context.Context, id int64, note string, visible identity.Visible) (*Detail, error) {
+func (s *Store) Acknowledge(ctx context.Context, id int64, note string, visible identity.VisibleTeams) (*Detail, error) {
 	return s.act(ctx, id, visible, func(tx *db.Tx, by *int64) (pgx.Rows, error) {
 		return tx.Pgx.Query(ctx, `WITH changed AS (UPDATE alerts SET acknowledged_at = now(), acknowledged_by = $2, ack_note = $3
 				WHERE id = $1 AND resolved_at IS NULL RETURNING *),
@@ -38,7 +38,7 @@ func (s *Store) Acknowledge(ctx context.Context, id int64, note string, visible 
 // time in the past ends a silence. Earlier silences stay in the history. The
 // problem is invalid_state for a resolved alert.
 func (s *Store) Silence(ctx context.Context, id int64, until *time.Time, lasts time.Duration, note string,
-	visible identity.Visible) (*Detail, error) {
+	visible identity.VisibleTeams) (*Detail, error) {
 	return s.act(ctx, id, visible, func(tx *db.Tx, by *int64) (pgx.Rows, error) {
 		return tx.Pgx.Query(ctx, `WITH changed AS (UPDATE alerts SET silenced_at = now(),
 				silenced_until = COALESCE($4, now() + $5::interval), silenced_by = $2, silence_note = $3
@@ -51,7 +51,7 @@ func (s *Store) Silence(ctx context.Context, id int64, until *time.Time, lasts t
 
 // Resolve ends an alert by hand. It is not raised again before the breach was
 // over once. The problem is invalid_state for a resolved alert.
-func (s *Store) Resolve(ctx context.Context, id int64, note string, visible identity.Visible) (*Detail, error) {
+func (s *Store) Resolve(ctx context.Context, id int64, note string, visible identity.VisibleTeams) (*Detail, error) {
 	if note == "" {
 		note = "Resolved manually."
 	}
@@ -63,7 +63,7 @@ func (s *Store) Resolve(ctx context.Context, id int64, note string, visible iden
 
 // act changes an open alert that the caller may see, together with its audit
 // entry.
-func (s *Store) act(ctx context.Context, id int64, visible identity.Visible, change func(tx *db.Tx, by *int64) (pgx.Rows, error)) (
+func (s *Store) act(ctx context.Context, id int64, visible identity.VisibleTeams, change func(tx *db.Tx, by *int64) (pgx.Rows, error)) (
 	d *Detail, err error) {
 	var by *int64
 	if caller := identity.FromContext(ctx); caller != nil && caller.UserID != 0 {

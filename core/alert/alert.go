@@ -90,8 +90,8 @@ type Person struct {
 	Email string `json:"email" example:"ann@example.org" doc:"Email address of the user; empty if the user was deleted"`
 }
 
-// Why is the reason for which an alert was raised.
-type Why struct {
+// Reason is the reason for which an alert was raised.
+type Reason struct {
 	Threshold  *float64 `json:"threshold" example:"95" doc:"Threshold of the rule when the alert was raised; null for kinds without one"`
 	ClearLevel *float64 `json:"clear_level" example:"85"`
 	Unit       *Unit    `json:"unit" enum:"percent,bytes_per_second,days,minutes,seconds"`

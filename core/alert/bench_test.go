@@ -19,7 +19,7 @@ func BenchmarkCycle(b *testing.B) {
 			d := dbtest.New(b)
 			inventorytest.Many(b, d, 7000, 3000)
 			now := time.Now()
-			if err := metric.Ensure(b.Context(), d, now); err != nil {
+			if err := metric.EnsurePartitions(b.Context(), d, now); err != nil {
 				b.Fatal(err)
 			}
 			dbtest.Exec(b, d, "UPDATE hosts SET status = 'online'")

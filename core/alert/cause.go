@@ -26,11 +26,11 @@ type cause struct {
 }
 
 // ranks are the kinds that are causes. The higher one is the greater.
-var ranks = map[Kind]int{NodeAway: 1, HostAway: 2, QuorumLost: 3}
+var ranks = map[Kind]int{NodeOffline: 1, HostUnreachable: 2, QuorumLost: 3}
 
 // independent are the kinds that follow from nothing, because they are as true
 // for an object that is away.
-var independent = []Kind{CertificateEnding, TokenEnding, TokenPrivileges, BackupStale, VersionsDiffer, SubscriptionEnded, StorageFills,
+var independent = []Kind{CertificateExpiring, TokenExpiring, TokenPrivileges, BackupStale, VersionsDiffer, SubscriptionEnded, StorageFills,
 	UpdateAvailable, ClockSkew}
 
 // rank returns how far-reaching the kind of an observation is. The alert of a
@@ -43,7 +43,7 @@ func (c *cycle) readCauses(ctx context.Context) error {
 	rows, err := c.tx.Query(ctx, `SELECT rule_id, subject, kind, id, host_id, cluster_id, node, resolved_at IS NULL FROM (
 		SELECT * FROM alerts WHERE resolved_at IS NULL UNION ALL SELECT * FROM alerts WHERE resolved_at > $1) a
 		WHERE kind = ANY ($2) AND rule_id IS NOT NULL ORDER BY resolved_at IS NULL DESC, id`, c.now.Add(-settle),
-		[]string{string(NodeAway), string(HostAway), string(QuorumLost)})
+		[]string{string(NodeOffline), string(HostUnreachable), string(QuorumLost)})
 	if err != nil {
 		return fmt.Errorf("reading what others follow from: %w", err)
 	}
@@ -90,9 +90,9 @@ func (w *cause) explains(o *observation, kind Kind) bool {
 	switch w.kind {
 	case QuorumLost:
 		return same(w.cluster, o.clusterID)
-	case HostAway:
+	case HostUnreachable:
 		return same(w.host, o.host) && (w.node == "" || o.target.Node == "" || o.target.Node == w.node)
-	case NodeAway:
+	case NodeOffline:
 		return same(w.cluster, o.clusterID) && o.target.Node == w.node
 	}
 	return false
@@ -135,14 +135,14 @@ func (c *cycle) foldEarlier(ctx context.Context, raised []raisedAlert) error {
 			}
 		}
 		fits := map[Kind]string{
-			QuorumLost: "a.cluster_id = w.cluster_id",
-			HostAway:   "a.host_id = w.host_id AND (w.node = '' OR a.node = '' OR a.node = w.node)",
-			NodeAway:   "a.cluster_id = w.cluster_id AND a.node = w.node",
+			QuorumLost:      "a.cluster_id = w.cluster_id",
+			HostUnreachable: "a.host_id = w.host_id AND (w.node = '' OR a.node = '' OR a.node = w.node)",
+			NodeOffline:     "a.cluster_id = w.cluster_id AND a.node = w.node",
 		}[kind]
 		if err := c.exec(ctx, "grouping alerts", `UPDATE alerts a SET cause_id = w.id FROM alerts w WHERE w.id = $1 AND a.id <> w.id
 			AND a.resolved_at IS NULL AND a.told = '' AND a.rule_id IS NOT NULL AND NOT a.kind = ANY ($2)
 			AND (a.kind = ANY ($3) OR NOT a.kind = ANY ($4)) AND `+fits, r.id, kindWords(independent), smaller,
-			[]string{string(NodeAway), string(HostAway), string(QuorumLost)}); err != nil {
+			[]string{string(NodeOffline), string(HostUnreachable), string(QuorumLost)}); err != nil {
 			return err
 		}
 	}

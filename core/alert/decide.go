@@ -68,7 +68,7 @@ func (c *cycle) judge(k key, r *Rule) (verdict, string) {
 			return over, isOff
 		}
 		return unknown, ""
-	case s != nil && s.cluster != nil && c.dark[*s.cluster] && r.Kind != HostAway:
+	case s != nil && s.cluster != nil && c.dark[*s.cluster] && r.Kind != HostUnreachable:
 		return unknown, "" // nobody tells
 	case c.unsure[k]:
 		return unknown, ""

@@ -15,8 +15,8 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Draft is a rule as people write it.
-type Draft struct {
+// RuleInput is a rule as people write it.
+type RuleInput struct {
 	Name, Description string
 	Kind              Kind
 	On                Scope
@@ -90,7 +90,7 @@ func sound(text string) bool {
 func (s *Scope) words() []string { return slices.Concat(s.Kinds, s.Tags, s.Targets) }
 
 // Faults returns everything that is wrong with the draft itself, except the size of its scope.
-func (d *Draft) Faults() []problem.Fault {
+func (d *RuleInput) Faults() []problem.Fault {
 	var f faults
 	f.name(d.Name)
 	if utf8.RuneCountInString(d.Description) > maxText || strings.ContainsRune(d.Description, 0) {
@@ -135,7 +135,7 @@ func (d *Draft) Faults() []problem.Fault {
 }
 
 // levels checks the threshold and the clear level.
-func (d *Draft) levels(f *faults, k *KindInfo) {
+func (d *RuleInput) levels(f *faults, k *KindInfo) {
 	if k.Unit == nil {
 		if d.Threshold != nil {
 			f.add("this kind is either true or false, so it has no threshold", "threshold")
@@ -177,7 +177,7 @@ func goodTarget(text string) bool {
 }
 
 // tidied returns a draft without faults in its stored form.
-func (d Draft) tidied() Draft {
+func (d RuleInput) tidied() RuleInput {
 	d.Name = strings.TrimSpace(d.Name)
 	if d.Threshold != nil && d.ClearLevel == nil {
 		d.ClearLevel = d.Threshold
@@ -198,8 +198,8 @@ func distinct(words []string) []string {
 }
 
 // draft returns the draft from which the rule would be made.
-func (r *Rule) draft() (Draft, error) {
-	d := Draft{Name: r.Name, Description: r.Description, Kind: r.Kind, On: r.On, Threshold: r.Threshold, ClearLevel: r.ClearLevel,
+func (r *Rule) draft() (RuleInput, error) {
+	d := RuleInput{Name: r.Name, Description: r.Description, Kind: r.Kind, On: r.On, Threshold: r.Threshold, ClearLevel: r.ClearLevel,
 		ForS: r.ForS, ClearForS: r.ClearForS, Severity: r.Severity, Labels: map[string]string{}, Enabled: r.Enabled}
 	if err := json.Unmarshal(r.Labels, &d.Labels); err != nil {
 		return d, fmt.Errorf("reading the labels of a rule: %w", err)
@@ -208,7 +208,7 @@ func (r *Rule) draft() (Draft, error) {
 }
 
 // labels returns the draft's labels in their stored form.
-func (d *Draft) labels() map[string]string {
+func (d *RuleInput) labels() map[string]string {
 	labels := map[string]string{}
 	maps.Copy(labels, d.Labels)
 	return labels

@@ -207,7 +207,7 @@ func TestRulesOfTheService(t *testing.T) {
 		t.Fatalf("%d rules of %d: %v", len(rules), total, err)
 	}
 	for _, r := range rules {
-		d := alert.Draft{Name: r.Name, Description: r.Description, Kind: r.Kind, On: r.On, Threshold: r.Threshold, ClearLevel: r.ClearLevel}
+		d := alert.RuleInput{Name: r.Name, Description: r.Description, Kind: r.Kind, On: r.On, Threshold: r.Threshold, ClearLevel: r.ClearLevel}
 		if faults := d.Faults(); len(faults) > 0 || !strings.HasSuffix(r.Description, ".") || r.Key == nil || !r.Seeded {
 			t.Errorf("%s: %v, %q", r.Name, faults, r.Description)
 		}
@@ -224,8 +224,8 @@ func TestLongScopesAreRefused(t *testing.T) {
 		tags = append(tags, fmt.Sprint(i, strings.Repeat("x", 390)))
 	}
 	on, about := alert.Scope{Tags: tags}, alert.WindowScope{Tags: tags}
-	rule := alert.Draft{Name: "x", Kind: alert.CPU, Threshold: new(90.0), Severity: alert.Warning}
-	window := alert.WindowDraft{Name: "x", Timezone: "UTC", Cron: new("0 1 * * *"), DurationS: new(int64(600))}
+	rule := alert.RuleInput{Name: "x", Kind: alert.CPU, Threshold: new(90.0), Severity: alert.Warning}
+	window := alert.WindowInput{Name: "x", Timezone: "UTC", Cron: new("0 1 * * *"), DurationS: new(int64(600))}
 	refused := func(what string, err error) {
 		t.Helper()
 		if faults := problem.From(err).Faults; len(faults) != 1 || fmt.Sprint(faults[0].Loc) != "[body on]" {
@@ -240,7 +240,7 @@ func TestLongScopesAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	widenRule, widenWindow := func(d *alert.Draft) { d.On = on }, func(d *alert.WindowDraft) { d.On = about }
+	widenRule, widenWindow := func(d *alert.RuleInput) { d.On = on }, func(d *alert.WindowInput) { d.On = about }
 	_, err = s.UpdateRule(t.Context(), r.ID, widenRule)
 	refused("a rule that becomes long", err)
 	_, err = s.UpdateWindow(t.Context(), m.ID, widenWindow)
@@ -254,11 +254,11 @@ func TestLongScopesAreRefused(t *testing.T) {
 
 	w.Exec("UPDATE alert_rules SET tags = $1 WHERE id = $2", tags, r.ID)
 	w.Exec("UPDATE maintenance_windows SET tags = $1 WHERE id = $2", tags, m.ID)
-	if r, err = s.UpdateRule(t.Context(), r.ID, func(d *alert.Draft) { d.Enabled = false }); err != nil || r.Enabled ||
+	if r, err = s.UpdateRule(t.Context(), r.ID, func(d *alert.RuleInput) { d.Enabled = false }); err != nil || r.Enabled ||
 		len(r.On.Tags) != 200 {
 		t.Errorf("a long rule of an older release: %v", err)
 	}
-	if m, err = s.UpdateWindow(t.Context(), m.ID, func(d *alert.WindowDraft) { d.Enabled = false }); err != nil || m.Enabled ||
+	if m, err = s.UpdateWindow(t.Context(), m.ID, func(d *alert.WindowInput) { d.Enabled = false }); err != nil || m.Enabled ||
 		len(m.On.Tags) != 200 {
 		t.Errorf("a long window of an older release: %v", err)
 	}

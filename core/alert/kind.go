@@ -19,13 +19,13 @@ const (
 	DiskRead  Kind = "disk_read"
 	DiskWrite Kind = "disk_write"
 
-	StorageFills      Kind = "storage_fills"
-	CertificateEnding Kind = "certificate_ending"
-	TokenEnding       Kind = "token_ending"
-	NoData            Kind = "no_data"
+	StorageFills        Kind = "storage_fills"
+	CertificateExpiring Kind = "certificate_ending"
+	TokenExpiring       Kind = "token_ending"
+	NoData              Kind = "no_data"
 
-	HostAway          Kind = "host_away"
-	NodeAway          Kind = "node_away"
+	HostUnreachable   Kind = "host_away"
+	NodeOffline       Kind = "node_away"
 	QuorumLost        Kind = "quorum_lost"
 	GuestDown         Kind = "guest_down"
 	BackupStale       Kind = "backup_stale"
@@ -108,15 +108,15 @@ var kinds = []KindInfo{
 	measured(DiskWrite, "Disk writes", BytesPerSecond, maxRate, []string{"vm", "app", "container", "host"}),
 	below(measured(StorageFills, "Days until the storage is full at the rate of the last two weeks", Days, maxDays,
 		[]string{"storage"}), true),
-	below(found(measured(CertificateEnding, "Days until the certificate expires", Days, maxEnding, []string{"host", "node"}),
+	below(found(measured(CertificateExpiring, "Days until the certificate expires", Days, maxEnding, []string{"host", "node"}),
 		"certificate_ending"), false),
-	below(found(measured(TokenEnding, "Days until a token expires", Days, maxEnding, []string{"host"}), "token_ending"), false),
+	below(found(measured(TokenExpiring, "Days until a token expires", Days, maxEnding, []string{"host"}), "token_ending"), false),
 	found(measured(NoData, "Minutes without metrics of a running object or an available storage", Minutes, maxMinutes,
 		append(slices.Clone(measurable), "storage"))),
 	measured(ClockSkew, "Difference in seconds between the clocks of an enrolled node and the service", Seconds, maxSkew,
 		[]string{"node"}),
-	stated(HostAway, "The host does not respond", []string{"host_away"}, "host"),
-	stated(NodeAway, "The node is off", []string{"node_away"}, "node"),
+	stated(HostUnreachable, "The host does not respond", []string{"host_away"}, "host"),
+	stated(NodeOffline, "The node is off", []string{"node_away"}, "node"),
 	stated(QuorumLost, "The cluster has no quorum", []string{"quorum_lost"}, "cluster"),
 	stated(GuestDown, "The guest is not running", nil, "vm", "app", "container"),
 	seldom(stated(BackupStale, "The guest has no backup that is recent enough", []string{"backup_never", "backup_old"}, "vm", "app",

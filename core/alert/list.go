@@ -95,7 +95,8 @@ func person(id *int64, email *string, at *time.Time) *Person {
 
 // List returns a page of the alerts that the caller may see, the open ones
 // first and the newest first among each, and the number of all.
-func (s *Store) List(ctx context.Context, f Filter, visible identity.Visible, offset, limit int) (alerts []Alert, total int, err error) {
+func (s *Store) List(ctx context.Context, f Filter, visible identity.VisibleTeams, offset, limit int) (alerts []Alert, total int,
+	err error) {
 	const where = ` FROM alerts a WHERE ($1 OR team_id = ANY ($2)) AND ($3 = '' OR (resolved_at IS NULL) = ($3 = 'open'))
 		AND ($4 = '' OR severity = $4) AND ($5 = '' OR kind = $5) AND ($6::bigint = 0 OR rule_id = $6) AND ($7::bigint = 0 OR host_id = $7)
 		AND ($8 = '' OR target_kind = $8 AND target_id = $9) AND ($10::bigint = 0 OR cause_id = $10)
@@ -142,10 +143,10 @@ func (s *Store) ByIDs(ctx context.Context, ids []int64) ([]Alert, error) {
 // Detail is an alert with its reason and its history.
 type Detail struct {
 	Alert
-	Why     Why     `json:"why"`
+	Why     Reason  `json:"why"`
 	History []Event `json:"history" nullable:"false" doc:"Events of the alert, oldest first"`
 	// Earlier are those of the same rule and thing.
-	Earlier []Earlier `json:"earlier" nullable:"false" doc:"Previous alerts of the same rule about the same object, the newest 20"`
+	Earlier []Occurrence `json:"earlier" nullable:"false" doc:"Previous alerts of the same rule about the same object, the newest 20"`
 }
 
 // Event is something that happened to an alert.
@@ -179,8 +180,8 @@ func acts(ctx context.Context, q rowsQuerier, id int64) ([]Event, error) {
 	return done, db.Problem(err)
 }
 
-// Earlier is an earlier alert.
-type Earlier struct {
+// Occurrence is an earlier alert.
+type Occurrence struct {
 	ID         int64      `json:"id" example:"12"`
 	RaisedAt   time.Time  `json:"raised_at"`
 	ResolvedAt *time.Time `json:"resolved_at"`
@@ -199,12 +200,12 @@ func notFound() error { return problem.New(problem.CodeNotFound, "alert not foun
 
 // Get returns one alert. The problem is not_found, also for an alert that the
 // caller may not see.
-func (s *Store) Get(ctx context.Context, id int64, visible identity.Visible) (*Detail, error) {
+func (s *Store) Get(ctx context.Context, id int64, visible identity.VisibleTeams) (*Detail, error) {
 	return get(ctx, s.DB.Pool, id, visible)
 }
 
 // get reads one alert.
-func get(ctx context.Context, q rowsQuerier, id int64, visible identity.Visible) (*Detail, error) {
+func get(ctx context.Context, q rowsQuerier, id int64, visible identity.VisibleTeams) (*Detail, error) {
 	rows, err := q.Query(ctx, "SELECT "+alertColumns+" FROM alerts a WHERE id = $1 AND ($2 OR team_id = ANY ($3))", id, visible.All,
 		visible.Teams)
 	if err != nil {
@@ -217,7 +218,7 @@ func get(ctx context.Context, q rowsQuerier, id int64, visible identity.Visible)
 	if err != nil {
 		return nil, db.Problem(err)
 	}
-	d := &Detail{Alert: a.Alert, Why: Why{Samples: []Sample{}}, History: []Event{{At: a.RaisedAt, What: "raised", Text: a.Message}}}
+	d := &Detail{Alert: a.Alert, Why: Reason{Samples: []Sample{}}, History: []Event{{At: a.RaisedAt, What: "raised", Text: a.Message}}}
 	if err := json.Unmarshal(a.why, &d.Why); err != nil {
 		return nil, fmt.Errorf("reading the cause of the alert: %w", err)
 	}
@@ -241,7 +242,7 @@ func get(ctx context.Context, q rowsQuerier, id int64, visible identity.Visible)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading earlier alerts: %w", err))
 	}
-	d.Earlier, err = db.CollectRows(rows, func(row pgx.CollectableRow) (e Earlier, err error) {
+	d.Earlier, err = db.CollectRows(rows, func(row pgx.CollectableRow) (e Occurrence, err error) {
 		err = row.Scan(&e.ID, &e.RaisedAt, &e.ResolvedAt)
 		e.RaisedAt, e.ResolvedAt = e.RaisedAt.UTC(), utc(e.ResolvedAt)
 		return e, err

@@ -32,7 +32,7 @@ type observation struct {
 	row  int64
 	// problem and fault are what is known of a state.
 	problem cluster.Problem
-	fault   cluster.Fault
+	fault   cluster.ProblemDetail
 }
 
 // things is SQL for all objects with samples, with the columns that rules need.

@@ -48,7 +48,7 @@ const failedTasks = `SELECT 'task_failed', 'warning', CASE WHEN g.id IS NULL THE
 			WHEN a.id IS NULL THEN 'container' ELSE 'app' END,
 		COALESCE(a.id, g.id), COALESCE(a.name, g.name, f.node), COALESCE(g.host_id, f.host_id), f.cluster_id, NULL, f.ended_at, NULL, f.type,
 		f.by_user || E'\n' || f.error, 0
-	FROM (` + task.Failed + `) f
+	FROM (` + task.FailedTasksSQL + `) f
 	LEFT JOIN LATERAL (SELECT * FROM guests g WHERE g.cluster_id = f.cluster_id AND g.ref = f.guest_ref ORDER BY g.id LIMIT 1) g ON true
 	LEFT JOIN apps a ON a.guest_id = g.id AND g.kind = 'container'`
 
@@ -56,7 +56,7 @@ const failedTasks = `SELECT 'task_failed', 'warning', CASE WHEN g.id IS NULL THE
 // between their levels. $4 is the time, and $5 are the kinds of rules. One kind
 // of rules may stand for several kinds of problems.
 func selectProblems(problems []string, others ...string) string {
-	return cluster.Found("$4::timestamptz", append(problems, "none"), others...) + `,
+	return cluster.ProblemsSQL("$4::timestamptz", append(problems, "none"), others...) + `,
 rules AS (SELECT * FROM alert_rules WHERE enabled AND kind = ANY ($5)),
 things AS (SELECT f.kind AS problem, CASE WHEN f.kind IN ('backup_never', 'backup_old') THEN 'backup_stale' ELSE f.kind END AS watched,
 		f.target_kind AS kind, COALESCE(f.target_id, CASE WHEN f.target_kind IN ('node', 'storage') THEN f.host_id END, 0) AS id,

@@ -33,7 +33,7 @@ type record struct {
 	Severity   Severity        `json:"severity"`
 	Message    string          `json:"message"`
 	Remedy     string          `json:"remedy"`
-	Why        Why             `json:"why"`
+	Why        Reason          `json:"why"`
 	CauseID    *int64          `json:"cause_id"`
 }
 
@@ -127,7 +127,7 @@ func (c *cycle) record(o *observation, samples []Sample) record {
 		ClusterID:  o.clusterID,
 		TargetKind: o.target.Kind, TargetID: o.target.ID, TargetName: o.target.Name, Node: o.target.Node, Tags: o.tags, Labels: rule.Labels,
 		Severity: rule.Severity, Message: message, Remedy: remedy,
-		Why: Why{Threshold: rule.Threshold, ClearLevel: rule.ClearLevel, Unit: rule.Unit, ForS: rule.ForS, ClearForS: rule.ClearForS,
+		Why: Reason{Threshold: rule.Threshold, ClearLevel: rule.ClearLevel, Unit: rule.Unit, ForS: rule.ForS, ClearForS: rule.ClearForS,
 			Value: o.value, Samples: samples, Since: utc(o.problem.Since), EndsAt: utc(o.problem.EndsAt), JobID: o.problem.JobID}}
 	if r.Tags == nil {
 		r.Tags = []string{}

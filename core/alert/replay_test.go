@@ -23,7 +23,7 @@ func TestReplay(t *testing.T) {
 		t.Fatalf("there are %d histories", len(all))
 	}
 	for _, h := range all {
-		if !sampletest.Chosen(h.name, 4) {
+		if !sampletest.Selected(h.name, 4) {
 			continue
 		}
 		t.Run(h.name, func(t *testing.T) {

@@ -53,9 +53,9 @@ func oneRule(ctx context.Context, q rowsQuerier, id int64, lock string) (*Rule, 
 }
 
 // CreateRule stores a rule. Problems: invalid, conflict above MaxRules.
-func (s *Store) CreateRule(ctx context.Context, d Draft) (made *Rule, err error) {
+func (s *Store) CreateRule(ctx context.Context, d RuleInput) (made *Rule, err error) {
 	err = s.DB.Tx(ctx, func(tx *db.Tx) error {
-		if err := db.Bound(ctx, tx, "alert_rules", "rules", MaxRules); err != nil {
+		if err := db.CheckRowLimit(ctx, tx, "alert_rules", "rules", MaxRules); err != nil {
 			return err
 		}
 		if d, err = checked(ctx, tx, nil, d); err != nil {
@@ -81,7 +81,7 @@ func (s *Store) CreateRule(ctx context.Context, d Draft) (made *Rule, err error)
 // UpdateRule changes a rule by the function. A rule that came with the service
 // belongs to its editors from then on: no later release changes it. Problems:
 // not_found, and those of CreateRule.
-func (s *Store) UpdateRule(ctx context.Context, id int64, change func(*Draft)) (written *Rule, err error) {
+func (s *Store) UpdateRule(ctx context.Context, id int64, change func(*RuleInput)) (written *Rule, err error) {
 	err = s.DB.Tx(ctx, func(tx *db.Tx) error {
 		was, err := oneRule(ctx, tx.Pgx, id, " FOR UPDATE")
 		if err != nil {
@@ -127,14 +127,14 @@ func (s *Store) DeleteRule(ctx context.Context, id int64) error {
 }
 
 // args returns the draft's values in the order of the statements.
-func (d *Draft) args() []any {
+func (d *RuleInput) args() []any {
 	return []any{d.Name, d.Description, d.Kind, d.On.TeamID, d.On.HostID, d.On.Kinds, d.On.Tags, d.On.Targets, d.Threshold,
 		d.ClearLevel, d.ForS,
 		d.ClearForS, d.Severity, d.labels(), d.Enabled}
 }
 
 // checked returns a draft that may be stored. was are the entries of the rule's scope so far.
-func checked(ctx context.Context, tx *db.Tx, was []string, d Draft) (Draft, error) {
+func checked(ctx context.Context, tx *db.Tx, was []string, d RuleInput) (RuleInput, error) {
 	f := faults(d.Faults())
 	f.scope(was, d.On.words())
 	if err := there(ctx, tx, &f, d.On.TeamID, d.On.HostID); err != nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/hostler/hostler/core/schedule"
 )
 
-// WindowDraft is a window as people write it: either StartsAt and EndsAt, or
+// WindowInput is a window as people write it: either StartsAt and EndsAt, or
 // Cron and DurationS.
-type WindowDraft struct {
+type WindowInput struct {
 	Name             string
 	Enabled          bool
 	StartsAt, EndsAt *time.Time
@@ -34,7 +34,7 @@ const (
 )
 
 // Faults returns everything that is wrong with the draft itself.
-func (d *WindowDraft) Faults() []problem.Fault {
+func (d *WindowInput) Faults() []problem.Fault {
 	var f faults
 	f.name(d.Name)
 	f.tags(d.On.Tags)
@@ -67,7 +67,7 @@ func (d *WindowDraft) Faults() []problem.Fault {
 }
 
 // args returns the values of a window's columns.
-func (d *WindowDraft) args() []any {
+func (d *WindowInput) args() []any {
 	return []any{d.Name, d.Enabled, d.StartsAt, d.EndsAt, d.Cron, d.Timezone, d.DurationS, d.On.TeamID, d.On.HostID, distinct(d.On.Tags)}
 }
 
@@ -106,9 +106,9 @@ func oneWindow(ctx context.Context, q rowsQuerier, id int64, lock string) (*Wind
 }
 
 // CreateWindow stores a window. Problems: invalid, conflict above MaxWindows.
-func (s *Store) CreateWindow(ctx context.Context, d WindowDraft) (made *Window, err error) {
+func (s *Store) CreateWindow(ctx context.Context, d WindowInput) (made *Window, err error) {
 	err = s.DB.Tx(ctx, func(tx *db.Tx) error {
-		if err := db.Bound(ctx, tx, "maintenance_windows", "windows", MaxWindows); err != nil {
+		if err := db.CheckRowLimit(ctx, tx, "maintenance_windows", "windows", MaxWindows); err != nil {
 			return err
 		}
 		if err := d.check(ctx, tx, nil); err != nil {
@@ -132,13 +132,13 @@ func (s *Store) CreateWindow(ctx context.Context, d WindowDraft) (made *Window, 
 
 // UpdateWindow changes a window by the function. Problems: not_found, and those
 // of CreateWindow.
-func (s *Store) UpdateWindow(ctx context.Context, id int64, change func(*WindowDraft)) (written *Window, err error) {
+func (s *Store) UpdateWindow(ctx context.Context, id int64, change func(*WindowInput)) (written *Window, err error) {
 	err = s.DB.Tx(ctx, func(tx *db.Tx) error {
 		w, err := oneWindow(ctx, tx.Pgx, id, " FOR UPDATE")
 		if err != nil {
 			return err
 		}
-		d := WindowDraft{w.Name, w.Enabled, w.StartsAt, w.EndsAt, w.Cron, w.Timezone, w.DurationS, w.On}
+		d := WindowInput{w.Name, w.Enabled, w.StartsAt, w.EndsAt, w.Cron, w.Timezone, w.DurationS, w.On}
 		change(&d)
 		if err := d.check(ctx, tx, w.On.Tags); err != nil {
 			return err
@@ -175,7 +175,7 @@ func (s *Store) DeleteWindow(ctx context.Context, id int64) error {
 
 // check cleans the draft and refuses one that cannot be stored. was are the
 // window's tags so far.
-func (d *WindowDraft) check(ctx context.Context, tx *db.Tx, was []string) error {
+func (d *WindowInput) check(ctx context.Context, tx *db.Tx, was []string) error {
 	f := faults(d.Faults())
 	f.scope(was, d.On.Tags)
 	if err := there(ctx, tx, &f, d.On.TeamID, d.On.HostID); err != nil {

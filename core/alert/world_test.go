@@ -67,7 +67,7 @@ func newWorld(t *testing.T) *world {
 	// Partitions are there for yesterday and the next two days, and a clock that is put forward stays within them.
 	w.now = time.Now().UTC().Truncate(time.Minute).Add(-6 * time.Hour)
 	w.began = w.now
-	if err := metric.Ensure(t.Context(), w.d, time.Now()); err != nil {
+	if err := metric.EnsurePartitions(t.Context(), w.d, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	w.engines = []*alert.Engine{w.engine(w.d)}

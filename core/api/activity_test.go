@@ -25,7 +25,7 @@ func TestActivityOfRealOperations(t *testing.T) {
 		apitest.Scenario{Name: "settings", Method: "PATCH", URL: "/api/v1/settings", Body: `{"jobs.keep_days": 5}`, As: apitest.Owner,
 			Status: 200},
 		apitest.Scenario{Name: "feed", Method: "GET", URL: "/api/v1/cluster/activity?limit=100", As: apitest.Owner, Status: 200,
-			After: func(t *testing.T, answer *apitest.Answer) {
+			After: func(t *testing.T, answer *apitest.Response) {
 				var feed []struct{ Kind, Title string }
 				if err := json.Unmarshal(answer.Body, &feed); err != nil {
 					t.Fatal(err)

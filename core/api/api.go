@@ -76,9 +76,9 @@ type Deps struct {
 	Proxy proxy.Config
 	// Browser is op.Config.Browser.
 	Browser func(ctx context.Context, r *http.Request) (string, error)
-	// Stopping is op.Config.Stopping, and Lasting op.Config.Lasting.
-	Stopping <-chan struct{}
-	Lasting  *sync.RWMutex
+	// Stopping is op.Config.Stopping, and OpenSockets op.Config.OpenSockets.
+	Stopping    <-chan struct{}
+	OpenSockets *sync.RWMutex
 	// Replays is op.Config.Replays, and GapRetry op.Config.GapRetry.
 	Replays  *idempotency.Store
 	GapRetry time.Duration
@@ -186,7 +186,7 @@ func New(d Deps) *op.API {
 		Entitlements: d.Entitlements, Logger: d.Logger, Version: d.Version, Fallback: d.UI, StrictAudit: d.StrictAudit,
 		Observe: d.Observe, Rights: d.Rights, Reauthorise: d.Reauthorise, Browser: d.Browser, Replays: d.Replays, GapRetry: d.GapRetry,
 		Proxy:    d.Proxy,
-		Stopping: d.Stopping, Lasting: d.Lasting,
+		Stopping: d.Stopping, OpenSockets: d.OpenSockets,
 	})
 	for _, r := range resources {
 		r.register(a, d)

@@ -21,7 +21,8 @@ var declared = sync.OnceValue(declare)
 var wholeDocument = sync.OnceValue(func() []byte { return declared().Document() })
 
 func declare() *op.API {
-	return api.New(api.Deps{Authenticator: apitest.Callers{}, Resolver: apitest.Nothing{}, Recorder: &apitest.Trail{}, Version: "test"})
+	return api.New(api.Deps{Authenticator: apitest.Callers{}, Resolver: apitest.EmptyResolver{}, Recorder: &apitest.MemoryRecorder{},
+		Version: "test"})
 }
 
 var parameter = regexp.MustCompile(`\{[^}]+\}`)
@@ -44,7 +45,8 @@ func TestDocsLeadToTheReferenceOfThePage(t *testing.T) {
 		to     string
 	}{{page, http.StatusFound, "../api-docs.html"}, {nil, http.StatusUnauthorized, ""}} {
 		w := httptest.NewRecorder()
-		h := api.Handler(api.Deps{Authenticator: apitest.Callers{}, Resolver: apitest.Nothing{}, Recorder: &apitest.Trail{}, UI: test.ui})
+		h := api.Handler(api.Deps{Authenticator: apitest.Callers{}, Resolver: apitest.EmptyResolver{}, Recorder: &apitest.MemoryRecorder{},
+			UI: test.ui})
 		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/docs", nil))
 		if w.Code != test.status || w.Header().Get("Location") != test.to {
 			t.Errorf("%d, to %q", w.Code, w.Header().Get("Location"))
@@ -58,7 +60,7 @@ func TestHandlersOutsideTheAPI(t *testing.T) {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(text)) })
 	}
 	a := &apitest.API{LogIn: apitest.FakeLogIn, Handler: api.Handler(api.Deps{
-		Authenticator: apitest.Callers{}, Resolver: apitest.Nothing{}, Recorder: &apitest.Trail{},
+		Authenticator: apitest.Callers{}, Resolver: apitest.EmptyResolver{}, Recorder: &apitest.MemoryRecorder{},
 		Health: say("alive"), Ready: say("ready"), Metrics: say("metrics"), UI: say("page"),
 	})}
 	a.Run(t,

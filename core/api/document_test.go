@@ -55,7 +55,7 @@ func TestSchemasHaveNamesOfTheirOwn(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"JobView", "Guest", "Host", "HostCreated", "KeyCreated", "GuestStarted", "ScheduleStarted",
+	for _, name := range []string{"JobView", "Guest", "Host", "HostCreateResult", "KeyCreateResult", "GuestStartResult", "ScheduleRunResult",
 		"SelfUpdateStatus", "TeamMember"} {
 		if doc.Components.Schemas[name] == nil {
 			t.Errorf("there is no schema %s", name)

@@ -86,7 +86,7 @@ func TestFailuresOfTheDriverAreDeclared(t *testing.T) {
 	}
 	operations := slices.SortedStableFunc(slices.Values(declared().Operations()), func(a, b *op.Operation) int { return last(a) - last(b) })
 	for _, o := range operations {
-		if !sampletest.Chosen(o.Spec.ID, 3) {
+		if !sampletest.Selected(o.Spec.ID, 3) {
 			continue
 		}
 		if o.Spec.Public || o.Stream || o.Socket { // without a caller, without an end, or without a status in the end
@@ -100,7 +100,7 @@ func TestFailuresOfTheDriverAreDeclared(t *testing.T) {
 		maps.Copy(values, change.Path)
 		ask := func(how string) {
 			answer := e.send(o.Method, fill(o.Path, values), body, func(r *http.Request) {
-				change.Dress(r)
+				change.SetHeaders(r)
 				r.AddCookie(owner.Cookie)
 			})
 			if slices.Contains(hypervisorStatuses, answer.Status) {
@@ -116,7 +116,7 @@ func TestFailuresOfTheDriverAreDeclared(t *testing.T) {
 			e.exec(calling)
 		}
 		for how, err := range failures() {
-			if !slices.Contains(distinct, how) && !sampletest.Chosen(o.Spec.ID+how, otherFailures) {
+			if !slices.Contains(distinct, how) && !sampletest.Selected(o.Spec.ID+how, otherFailures) {
 				continue
 			}
 			e.fail(memdriver.Fault{Err: err})

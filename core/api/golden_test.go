@@ -56,14 +56,14 @@ func TestGoldenOpenAPI(t *testing.T) {
 	// Tests use it as the document of every instance.
 	real := newFixture(t)
 	real.Run(t, apitest.Scenario{Name: "real", Method: "GET", URL: "/api/openapi.json", Status: 200,
-		After: func(t *testing.T, answer *apitest.Answer) {
+		After: func(t *testing.T, answer *apitest.Response) {
 			if !bytes.Equal(answer.Body, first) {
 				t.Error("a real instance has another document")
 			}
 		}})
 	a := &apitest.API{Handler: declared(), LogIn: apitest.FakeLogIn}
 	a.Run(t, apitest.Scenario{Name: "document", Method: "GET", URL: "/api/openapi.json", Status: 200,
-		After: func(t *testing.T, answer *apitest.Answer) {
+		After: func(t *testing.T, answer *apitest.Response) {
 			for file, listing := range listings(t, answer.Body) {
 				listing.Golden(t, file)
 			}

@@ -66,7 +66,7 @@ func newTeamsFixture(t *testing.T) *teamsFixture {
 }
 
 // send makes one request and reads its answer.
-func (e *teamsFixture) send(method, target, body string, logIn func(*http.Request)) *apitest.Answer {
+func (e *teamsFixture) send(method, target, body string, logIn func(*http.Request)) *apitest.Response {
 	e.t.Helper()
 	r, err := http.NewRequest(method, target, strings.NewReader(body))
 	if err != nil {
@@ -282,7 +282,7 @@ func TestListsShowNothingOfOtherTeams(t *testing.T) {
 		for role := identity.NoRole; role <= identity.Owner; role++ {
 			account := identitytest.User(t, e.users, identitytest.In{e.blue: role})
 			for _, query := range e.queries(o) {
-				if !sampletest.Chosen(o.Spec.ID+role.String()+query, 12) {
+				if !sampletest.Selected(o.Spec.ID+role.String()+query, 12) {
 					continue
 				}
 				e.leaks(t, o, nameless(reads[o.Spec.ID]), query, role, account)

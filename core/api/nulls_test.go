@@ -49,10 +49,10 @@ func TestForgottenNullIsNoticed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := h.Against(t, text, "GET", "/api/v1/schedules", ""); err == nil {
+	if err := h.CompareDocument(t, text, "GET", "/api/v1/schedules", ""); err == nil {
 		t.Error("a writer that is null passes though the document does not say so")
 	}
-	if err := h.Against(t, wholeDocument(), "GET", "/api/v1/schedules", ""); err != nil {
+	if err := h.CompareDocument(t, wholeDocument(), "GET", "/api/v1/schedules", ""); err != nil {
 		t.Error(err)
 	}
 }

@@ -186,7 +186,7 @@ func TestAnswerOfACommitThatNobodyKnowsOf(t *testing.T) {
 		t.Fatalf("%v", answer)
 	}
 	o.server.Start(t)
-	var again *apitest.Answer
+	var again *apitest.Response
 	waittest.Until(t, "the database", func() bool {
 		again = o.under(t, name, "POST", "/api/v1/teams", `{"name":"`+name+`"}`, o.asOwner)
 		return again.Status != http.StatusServiceUnavailable
@@ -226,17 +226,17 @@ func TestReadingFromAKilledDatabase(t *testing.T) {
 					"node": "node1", "group": "web", "pos": "0", "cidr": "192.0.2.9", "user_id": "1", "team_id": "1", "upid": "x"}))
 		}
 	}
-	ask := func(path string) *apitest.Answer {
+	ask := func(path string) *apitest.Response {
 		r := httptest.NewRequest("GET", path, http.NoBody)
 		o.asOwner(r)
 		answer, err := o.Do(t.Context(), r, nil)
 		if err != nil {
 			t.Error(err)
-			return &apitest.Answer{}
+			return &apitest.Response{}
 		}
 		return answer
 	}
-	all := func(look func(path string, answer *apitest.Answer)) {
+	all := func(look func(path string, answer *apitest.Response)) {
 		var asking sync.WaitGroup
 		var mu sync.Mutex
 		for _, path := range paths {
@@ -249,11 +249,11 @@ func TestReadingFromAKilledDatabase(t *testing.T) {
 		}
 		asking.Wait()
 	}
-	all(func(string, *apitest.Answer) {}) // the pool is full of connections that the kill breaks
+	all(func(string, *apitest.Response) {}) // the pool is full of connections that the kill breaks
 	o.server.Kill()
 	away := 0
 	for range 3 {
-		all(func(path string, answer *apitest.Answer) {
+		all(func(path string, answer *apitest.Response) {
 			switch {
 			case answer.Status == http.StatusServiceUnavailable && answer.Problem() == "database_unavailable":
 				away++
@@ -268,7 +268,7 @@ func TestReadingFromAKilledDatabase(t *testing.T) {
 	o.lookups.Authenticator = o.users // nothing succeeds in between any more
 	before := o.log.count("ERROR", "")
 	for range 3 {
-		all(func(string, *apitest.Answer) {})
+		all(func(string, *apitest.Response) {})
 	}
 	if n := o.log.count("ERROR", "") - before; n > 1 || before == 0 {
 		t.Errorf("%d errors in the log after %d", n, before)
@@ -309,7 +309,7 @@ func TestFullDisk(t *testing.T) {
 			}
 		}
 	}
-	post := func(a *identitytest.Account) *apitest.Answer {
+	post := func(a *identitytest.Account) *apitest.Response {
 		r := httptest.NewRequest("POST", "/api/v1/teams", strings.NewReader(`{"name":"full"}`))
 		r.Header.Set("Content-Type", "application/json")
 		r.AddCookie(a.Cookie)

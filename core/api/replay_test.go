@@ -23,7 +23,7 @@ import (
 )
 
 // under sends a request with an Idempotency-Key.
-func (h *fixture) under(t *testing.T, key, method, target, body string, logIn func(*http.Request)) *apitest.Answer {
+func (h *fixture) under(t *testing.T, key, method, target, body string, logIn func(*http.Request)) *apitest.Response {
 	t.Helper()
 	r, err := http.NewRequest(method, target, strings.NewReader(body))
 	if err != nil {
@@ -45,10 +45,10 @@ func (h *fixture) under(t *testing.T, key, method, target, body string, logIn fu
 func (h *fixture) forget(t *testing.T, key idempotency.Key) {
 	t.Helper()
 	found, err := h.replays.Find(t.Context(), key)
-	if err != nil || found == nil || found.Answer == nil {
+	if err != nil || found == nil || found.Response == nil {
 		t.Fatalf("the answer of %v is not kept: %+v %v", key, found, err)
 	}
-	found.Answer = nil
+	found.Response = nil
 	text, err := json.Marshal(found)
 	if err != nil {
 		t.Fatal(err)
@@ -103,7 +103,7 @@ func TestIdempotencyKeyOfEveryOperation(t *testing.T) {
 	e := newTeamsFixture(t)
 	operations := map[string]*op.Operation{}
 	for _, o := range declared().Operations() {
-		if o.Spec.Recall != nil {
+		if o.Spec.Replay != nil {
 			operations[o.Spec.ID] = o
 		}
 	}
@@ -114,7 +114,7 @@ func TestIdempotencyKeyOfEveryOperation(t *testing.T) {
 	tried := 0
 	for _, c := range e.allChanges() {
 		o := operations[c.Operation]
-		if o == nil || c.Status != 0 || !sampletest.Chosen(c.Operation, 2) {
+		if o == nil || c.Status != 0 || !sampletest.Selected(c.Operation, 2) {
 			continue
 		}
 		tried++
@@ -170,7 +170,7 @@ func TestIdempotencyKeyRules(t *testing.T) {
 	as := func(a *identitytest.Account) func(*http.Request) {
 		return func(r *http.Request) { r.AddCookie(a.Cookie) }
 	}
-	send := func(key, body string, who *identitytest.Account, status int, pieces ...string) *apitest.Answer {
+	send := func(key, body string, who *identitytest.Account, status int, pieces ...string) *apitest.Response {
 		t.Helper()
 		answer := h.under(t, key, "POST", "/api/v1/teams", body, as(who))
 		if answer.Status != status {
@@ -251,7 +251,7 @@ func TestIdempotencyKeyOnTwoInstances(t *testing.T) {
 	fixtures[1].replays.Keys = fixtures[0].replays.Keys // one key file for all instances
 	owner := identitytest.As(t, fixtures[0].users, identity.Owner)
 	const each = 8
-	answers := make(chan *apitest.Answer, 2*each)
+	answers := make(chan *apitest.Response, 2*each)
 	for i := range 2 * each {
 		h := fixtures[i%2]
 		go func() {
@@ -262,7 +262,7 @@ func TestIdempotencyKeyOnTwoInstances(t *testing.T) {
 			answer, err := h.Do(t.Context(), r, nil)
 			if err != nil {
 				t.Error(err)
-				answer = &apitest.Answer{}
+				answer = &apitest.Response{}
 			}
 			answers <- answer
 		}()
@@ -283,7 +283,7 @@ func TestIdempotencyKeyOnTwoInstances(t *testing.T) {
 	k := idempotency.Key{Caller: fmt.Sprintf("user:%d", owner.ID), Name: "held"}
 	err := fixtures[0].db.Tx(t.Context(), func(tx *db.Tx) error {
 		ctx, use := fixtures[0].replays.Begin(t.Context(), k, "another", nil)
-		if err := use.Note(ctx, tx, nil, ""); err != nil {
+		if err := use.WriteRecord(ctx, tx, nil, ""); err != nil {
 			return err
 		}
 		answer := fixtures[1].under(t, "held", "POST", "/api/v1/teams", team, func(r *http.Request) { r.AddCookie(owner.Cookie) })
@@ -303,7 +303,7 @@ func TestIdempotencyKeyOnAThing(t *testing.T) {
 	e := newTeamsFixture(t)
 	operator := identitytest.As(t, e.users, identity.Operator)
 	target := fmt.Sprintf("/api/v1/vms/%d/start", e.id("SELECT max(id) FROM guests WHERE kind = 'vm' AND host_id = $1", e.host))
-	send := func(status int) *apitest.Answer {
+	send := func(status int) *apitest.Response {
 		t.Helper()
 		answer := e.under(t, "thing", "POST", target, "", func(r *http.Request) { r.AddCookie(operator.Cookie) })
 		if answer.Status != status {

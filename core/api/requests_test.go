@@ -244,7 +244,7 @@ func (e *teamsFixture) do(t *testing.T, o *op.Operation, c requesttest.Change, a
 	values := maps.Clone(e.values)
 	maps.Copy(values, c.Path)
 	answer := e.send(o.Method, fill(o.Path, values), c.Body, func(r *http.Request) {
-		c.Dress(r)
+		c.SetHeaders(r)
 		if !o.Spec.Public {
 			r.AddCookie(as.Cookie)
 		}

@@ -104,7 +104,7 @@ func TestRetryOfEveryKind(t *testing.T) {
 		o, values := operations[c.Operation], maps.Clone(e.values)
 		maps.Copy(values, c.Path)
 		answer := e.send(o.Method, fill(o.Path, values), c.Body, func(r *http.Request) {
-			c.Dress(r)
+			c.SetHeaders(r)
 			if !o.Spec.Public {
 				r.AddCookie(cmp.Or(c.As, owner).Cookie)
 			}

@@ -26,7 +26,7 @@ type Adoption struct {
 	WebPath     *string
 	WebProtocol *string
 	// Slug is the entry of the catalog that has made the container; one that is not set is guessed by the container's name.
-	Slug Given[string]
+	Slug Optional[string]
 }
 
 // Adopt makes apps of containers, all or none, with one audit row for all. may says whether the caller may do so for
@@ -53,7 +53,7 @@ func (s *Store) Adopt(ctx context.Context, items []Adoption, may func(team int64
 			ids = append(ids, id)
 			names = append(names, name)
 		}
-		if err := idempotency.Keep(ctx, ids); err != nil {
+		if err := idempotency.SaveData(ctx, ids); err != nil {
 			return err
 		}
 		audit.Describe(ctx, func(e *audit.Entry) {
@@ -65,11 +65,11 @@ func (s *Store) Adopt(ctx context.Context, items []Adoption, may func(team int64
 	if err != nil {
 		return nil, err
 	}
-	return s.Several(ctx, ids)
+	return s.ByIDs(ctx, ids)
 }
 
-// Several gives the apps with these ids that are there.
-func (s *Store) Several(ctx context.Context, ids []int64) ([]App, error) {
+// ByIDs gives the apps with these ids that are there.
+func (s *Store) ByIDs(ctx context.Context, ids []int64) ([]App, error) {
 	return s.read(ctx, "a.id = ANY($1) ORDER BY a.id", ids)
 }
 
@@ -95,7 +95,7 @@ func (s *Store) guesses(ctx context.Context, items []Adoption) (func(name string
 }
 
 // checkSlug refuses an entry that the catalog does not have.
-func (s *Store) checkSlug(ctx context.Context, slug Given[string], loc ...any) error {
+func (s *Store) checkSlug(ctx context.Context, slug Optional[string], loc ...any) error {
 	if slug.Value == nil {
 		return nil
 	}
@@ -153,10 +153,10 @@ func adopt(ctx context.Context, tx *db.Tx, item Adoption, guess func(name string
 		web_path, web_protocol, adopted_by, slug) SELECT host_id, cluster_id, id, ref, uid, vmid, name, $2, $3::integer, $4, $5, $6::bigint, $7
 		FROM guests WHERE id = $1 RETURNING id`,
 		guest, name, item.WebPort, item.WebPath, item.WebProtocol, by, slug).Scan(&id)
-	if db.Duplicate(err, "apps_guest_id_key") {
+	if db.IsDuplicate(err, "apps_guest_id_key") {
 		return 0, "", problem.New(problem.CodeAlreadyAdopted, "container %s is already an app; nothing was adopted", ref)
 	}
-	if db.Duplicate(err, "apps_cluster_id_identity_key") {
+	if db.IsDuplicate(err, "apps_cluster_id_identity_key") {
 		return 0, "", problem.New(problem.CodeAlreadyAdopted, "an app whose container no longer exists had the ID %s before; remove "+
 			"that app from Hostler first; nothing was adopted", ref)
 	}

@@ -20,7 +20,7 @@ type snapshotParams struct {
 	AppID  *int64           `json:"app_id,omitempty" minimum:"1" example:"2" doc:"ID of the app"`
 	Select *guest.Selection `json:"select,omitempty" doc:"Selects the apps at each run; replaces app_id"`
 	guest.ScheduledSnapshot
-	guest.Kept
+	guest.Retention
 }
 
 // Kinds are what a schedule may ask for: app.start to app.restart, and app.snapshot_create.
@@ -28,7 +28,7 @@ func (s *Store) Kinds() []schedule.Kind {
 	var kinds []schedule.Kind
 	for _, action := range hypervisor.Actions(hypervisor.Container) {
 		verb := guest.Verb(action)
-		kind := schedule.Of("app."+string(action), strings.ToUpper(verb[:1])+verb[1:]+" an app",
+		kind := schedule.NewKind("app."+string(action), strings.ToUpper(verb[:1])+verb[1:]+" an app",
 			func(ctx context.Context, p actParams) (schedule.Enqueue, error) {
 				r, err := s.scheduled(ctx, p.AppID)
 				if err != nil {
@@ -39,17 +39,17 @@ func (s *Store) Kinds() []schedule.Kind {
 		kind.Scope = "apps"
 		kinds = append(kinds, kind)
 	}
-	snapshot := schedule.Of("app.snapshot_create", "Take a snapshot of an app",
+	snapshot := schedule.NewKind("app.snapshot_create", "Take a snapshot of an app",
 		func(ctx context.Context, p snapshotParams) (schedule.Enqueue, error) {
 			spec, err := p.At(time.Now())
 			if err != nil {
 				return nil, err
 			}
-			chosen, err := guest.Choose(nil, p.AppID, nil, p.Select, "app_id and select")
+			chosen, err := guest.ChooseTargets(nil, p.AppID, nil, p.Select, "app_id and select")
 			if err != nil {
 				return nil, err
 			}
-			guests, err := s.Guests.Scheduled(ctx, s.Actor, chosen, "app")
+			guests, err := s.Guests.ScheduledGuests(ctx, s.Actor, chosen, "app")
 			if err != nil {
 				return nil, err
 			}

@@ -48,7 +48,7 @@ type Filter struct {
 }
 
 // List gives the apps that may be seen, by name. An app that has lost its host is the instance's.
-func (s *Store) List(ctx context.Context, f Filter, visible identity.Visible) ([]App, error) {
+func (s *Store) List(ctx context.Context, f Filter, visible identity.VisibleTeams) ([]App, error) {
 	all, err := s.read(ctx, `($1 OR h.team_id = ANY($2)) AND ($3::bigint = 0 OR h.id = $3) ORDER BY lower(a.name), a.id`, visible.All,
 		visible.Teams, f.HostID)
 	if err != nil {
@@ -113,6 +113,6 @@ func (s *Store) markSelf(ctx context.Context, all []App) error {
 
 // Discovered lists the containers that may be seen and are no apps yet, templates among them. A container of a cluster that several hosts
 // front is listed once, with the host registered at its node. A host ID limits the list to that host; 0 does not.
-func (s *Store) Discovered(ctx context.Context, hostID int64, visible identity.Visible) ([]guest.Guest, error) {
+func (s *Store) Discovered(ctx context.Context, hostID int64, visible identity.VisibleTeams) ([]guest.Guest, error) {
 	return s.Guests.List(ctx, guest.Filter{Kind: guest.Container, HostID: hostID, Unadopted: true}, visible)
 }

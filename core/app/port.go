@@ -49,7 +49,7 @@ func (s *Store) Ports(ctx context.Context, id, team int64) ([]Port, error) {
 			return node.Sockets(ctx, r.Guest.At())
 		})
 	if problem.CodeOf(err) == problem.CodeNotFound {
-		err = problem.New(problem.CodeInvalidState, "the container is no longer on the node %s", r.Guest.Node).Because(err)
+		err = problem.New(problem.CodeInvalidState, "the container is no longer on the node %s", r.Guest.Node).WithCause(err)
 	}
 	if err != nil {
 		return nil, err

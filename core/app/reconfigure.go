@@ -17,8 +17,8 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Given is a value that may be left as it is (not Set) or cleared (nil).
-type Given[T any] struct {
+// Optional is a value that may be left as it is (not Set) or cleared (nil).
+type Optional[T any] struct {
 	Set   bool
 	Value *T
 }
@@ -27,11 +27,11 @@ type Given[T any] struct {
 type Presentation struct {
 	// Name is never cleared.
 	Name        *string
-	WebPort     Given[int]
-	WebPath     Given[string]
-	WebProtocol Given[string]
+	WebPort     Optional[int]
+	WebPath     Optional[string]
+	WebProtocol Optional[string]
 	// Slug is the entry of the catalog that has made the app's container.
-	Slug Given[string]
+	Slug Optional[string]
 }
 
 // fields are those that are given, as the API names them.
@@ -48,8 +48,8 @@ func (p Presentation) fields() (all []string) {
 	return all
 }
 
-// Reconfigured is an app after a change.
-type Reconfigured struct {
+// ReconfigureResult is an app after a change.
+type ReconfigureResult struct {
 	App
 	// Config is nil when the hypervisor was not asked.
 	Config *guest.Config `json:"config" doc:"New configuration of the container; null if the request did not change it"`
@@ -59,42 +59,42 @@ type Reconfigured struct {
 // change of the container no hypervisor is asked. A failure after the first tells in the member done what was done. Problems:
 // invalid, not_found, invalid_state when the app has no host or its container is not there, guest_busy for another entry of an app that is
 // updated, and those of guest.Reconfigure.
-func (s *Store) Reconfigure(ctx context.Context, id, team int64, o guest.ConfigOrder, shown Presentation) (Reconfigured, error) {
+func (s *Store) Reconfigure(ctx context.Context, id, team int64, o guest.ConfigRequest, shown Presentation) (ReconfigureResult, error) {
 	if o.Empty() && len(shown.fields()) == 0 {
-		return Reconfigured{}, guest.NothingToChange()
+		return ReconfigureResult{}, guest.NothingToChange()
 	}
 	if shown.Name != nil {
 		name, err := appName(*shown.Name)
 		if err != nil {
-			return Reconfigured{}, err
+			return ReconfigureResult{}, err
 		}
 		shown.Name = &name
 	}
 	if err := s.checkSlug(ctx, shown.Slug, "body", "slug"); err != nil {
-		return Reconfigured{}, err
+		return ReconfigureResult{}, err
 	}
-	var out Reconfigured
+	var out ReconfigureResult
 	var done []string
 	if !o.Empty() {
 		r, err := s.Request(ctx, id, team, nil)
 		if err != nil {
-			return Reconfigured{}, err
+			return ReconfigureResult{}, err
 		}
 		config, err := guest.Reconfigure(ctx, s.Actor, r, o)
 		if err != nil {
-			return Reconfigured{}, err
+			return ReconfigureResult{}, err
 		}
 		out.Config, done = &config, o.Fields()
 	}
 	if fields := shown.fields(); len(fields) > 0 {
 		audit.Describe(ctx, func(e *audit.Entry) { e.Detail("changed", fields) })
 		if err := s.present(ctx, id, shown); err != nil {
-			return Reconfigured{}, after(err, done)
+			return ReconfigureResult{}, after(err, done)
 		}
 	}
 	a, err := s.Get(ctx, id)
 	if err != nil {
-		return Reconfigured{}, after(err, append(done, shown.fields()...))
+		return ReconfigureResult{}, after(err, append(done, shown.fields()...))
 	}
 	out.App = *a
 	return out, nil
@@ -116,7 +116,7 @@ func after(err error, done []string) error {
 	}
 	told := *problem.From(err)
 	told.Members = maps.Clone(told.Members)
-	return told.With("done", done).Because(err)
+	return told.With("done", done).WithCause(err)
 }
 
 // present writes what people say of the app.

@@ -17,7 +17,7 @@ func (s *Store) Request(ctx context.Context, id, team int64, confirm *string) (g
 		return guest.Request{}, err
 	}
 	gone := func(refused error) (guest.Request, error) {
-		return guest.Request{}, plan.Begin(ctx).Stop(ctx, refused, plan.Confirmation{})
+		return guest.Request{}, plan.Begin(ctx).RefuseAndStop(ctx, refused, plan.Confirmation{})
 	}
 	if a.HostID == nil || a.clusterID == nil {
 		return gone(problem.New(problem.CodeInvalidState, "the app %s has no host", a.Name))

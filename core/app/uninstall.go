@@ -14,8 +14,8 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// Uninstalled is the answer to a request to uninstall an app.
-type Uninstalled struct {
+// UninstallResult is the answer to a request to uninstall an app.
+type UninstallResult struct {
 	Removed bool `json:"removed" doc:"true if the app was removed; false while a job removes it"`
 	CTKept  bool `json:"ct_kept" doc:"true if the container was kept"`
 	// Job is nil when nothing is left to do.
@@ -25,43 +25,43 @@ type Uninstalled struct {
 // Uninstall destroys an app's container by a job and then forgets the app, or with keep forgets the app at once and leaves its container
 // as it is. confirm must be the app's name. Problems besides those of guest.Work: not_found; confirm_required; guest_busy; and
 // invalid_state for an app without a container that is not to be kept.
-func (s *Store) Uninstall(ctx context.Context, id, team int64, confirm *string, keep bool) (Uninstalled, error) {
+func (s *Store) Uninstall(ctx context.Context, id, team int64, confirm *string, keep bool) (UninstallResult, error) {
 	if keep {
 		return s.forget(ctx, id, confirm)
 	}
 	r, err := s.Request(ctx, id, team, confirm)
 	if err != nil {
-		return Uninstalled{}, err
+		return UninstallResult{}, err
 	}
 	started, err := guest.Uninstall.Start(ctx, s.Actor, r, hypervisor.DestroySpec{Purge: true})
 	if err != nil {
-		return Uninstalled{}, err
+		return UninstallResult{}, err
 	}
-	return Uninstalled{Job: &started.Job}, nil
+	return UninstallResult{Job: &started.Job}, nil
 }
 
 // forget deletes the app's row and leaves its container as it is, whether that is there or not.
-func (s *Store) forget(ctx context.Context, id int64, confirm *string) (Uninstalled, error) {
+func (s *Store) forget(ctx context.Context, id int64, confirm *string) (UninstallResult, error) {
 	a, err := s.Get(ctx, id)
 	if err != nil {
-		return Uninstalled{}, err
+		return UninstallResult{}, err
 	}
 	draft := plan.Begin(ctx)
 	if a.JobID != nil {
 		busy := problem.New(problem.CodeGuestBusy, "job %d has not finished yet; wait for it or cancel it", *a.JobID).With("job", *a.JobID)
 		if err := draft.Refuse(busy); err != nil {
-			return Uninstalled{}, err
+			return UninstallResult{}, err
 		}
 	}
-	err = draft.Decide(ctx, plan.Confirmation{
+	err = draft.Finish(ctx, plan.Confirmation{
 		Code: problem.CodeConfirmRequired, Phrase: a.Name, Given: confirm != nil && *confirm == a.Name,
 		Why: fmt.Sprintf("the app is removed from Hostler with all its settings; to proceed, send the name %s as confirm", a.Name),
 	}, func(ctx context.Context, p *plan.Plan) error {
 		p.Add(plan.KindApp, a.Name, "The app %s is removed from Hostler; its container stays as it is.", a.Name)
-		return schedule.Tell(ctx, s.Guests.DB, p, schedule.Gone{Apps: []int64{a.ID}})
+		return schedule.PlanRemoval(ctx, s.Guests.DB, p, schedule.RemovedObjects{Apps: []int64{a.ID}})
 	})
 	if err != nil {
-		return Uninstalled{}, err
+		return UninstallResult{}, err
 	}
 	err = s.Guests.DB.Tx(ctx, func(tx *db.Tx) error {
 		tag, err := tx.Pgx.Exec(ctx, "DELETE FROM apps WHERE id = $1 AND name = $2", a.ID, a.Name)
@@ -74,7 +74,7 @@ func (s *Store) forget(ctx context.Context, id int64, confirm *string) (Uninstal
 		return audit.Write(ctx, tx)
 	})
 	if err != nil {
-		return Uninstalled{}, err
+		return UninstallResult{}, err
 	}
-	return Uninstalled{Removed: true, CTKept: true}, nil
+	return UninstallResult{Removed: true, CTKept: true}, nil
 }

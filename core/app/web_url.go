@@ -218,15 +218,15 @@ func (s *Store) addresses(ctx context.Context, g *guest.Guest) ([]netip.Addr, er
 		}
 	}
 	for _, told := range [][]string{now, g.Addresses, configured} {
-		if usable := Usable(told, s.Rules); len(usable) > 0 {
+		if usable := DialableAddresses(told, s.Rules); len(usable) > 0 {
 			return usable, nil
 		}
 	}
 	return nil, nil
 }
 
-// Usable are the addresses of texts, with or without the length of a prefix, that may be dialled, IPv4 first, four at most.
-func Usable(told []string, rules outbound.Rules) []netip.Addr {
+// DialableAddresses are the addresses of texts, with or without the length of a prefix, that may be dialled, IPv4 first, four at most.
+func DialableAddresses(told []string, rules outbound.Rules) []netip.Addr {
 	var all []netip.Addr
 	for _, text := range told {
 		text, _, _ = strings.Cut(text, "/")

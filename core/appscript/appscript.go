@@ -35,9 +35,9 @@ import (
 	"github.com/hostler/hostler/core/job"
 )
 
-// Refers is the query for the bundles to which scripts and unfinished updates
+// BundleReferences is the query for the bundles to which scripts and unfinished updates
 // refer; see bundle.Store.
-const Refers = `SELECT bundle FROM app_script_versions WHERE bundle IS NOT NULL UNION
+const BundleReferences = `SELECT bundle FROM app_script_versions WHERE bundle IS NOT NULL UNION
 	SELECT u.bundle FROM app_updates u JOIN jobs j ON j.id = u.job_id WHERE j.status IN ('queued', 'running')`
 
 // Limits of scripts.
@@ -50,8 +50,8 @@ const (
 
 // These are the origins of versions.
 const (
-	Upstream = "upstream"
-	Edited   = "edited"
+	OriginUpstream = "upstream"
+	OriginEdited   = "edited"
 )
 
 // Store keeps the scripts of an instance. All fields are required. It is safe
@@ -67,11 +67,11 @@ type Store struct {
 	// Worker does what jobs do with containers.
 	Worker *guest.Worker
 	// Pauses of jobs; zero for the usual ones.
-	Pauses Pauses
+	Pauses Timing
 }
 
-// Pauses are the waits of an update's job. Zero values stand for the defaults.
-type Pauses struct {
+// Timing are the waits of an update's job. Zero values stand for the defaults.
+type Timing struct {
 	// Turn is between two looks whether it is its turn; 3 seconds when zero.
 	Turn time.Duration
 	// Probe is between two looks whether the app answers, of which there are

@@ -91,9 +91,9 @@ func TestCutAtEachStep(t *testing.T) {
 				_, when, _ := strings.Cut(slug, "-")
 				switch {
 				case hit && when == "before":
-					f.machine.SSH.Cut()
+					f.machine.SSH.CloseConnections()
 				case hit && when == "during":
-					go f.machine.SSH.Cut()
+					go f.machine.SSH.CloseConnections()
 				}
 				return func() error {
 					if hit && when == "after" {

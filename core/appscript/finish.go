@@ -17,41 +17,41 @@ import (
 // finish cleans up, stores the result of the update and ends the job.
 func (u *update) finish(ctx context.Context) error {
 	v, w := u.progress.Verdict, u.progress.Way
-	if err := u.tidy(ctx, v, w); err != nil {
+	if err := u.cleanUp(ctx, v, w); err != nil {
 		return err
 	}
 	if err := u.record(ctx, v, w); err != nil {
 		return err
 	}
 	text := v.Text
-	if v.Outcome == Updated || v.Outcome == NeedsHuman && w != nil && !w.Deleted {
+	if v.Outcome == OutcomeUpdated || v.Outcome == OutcomeNeedsHuman && w != nil && !w.Deleted {
 		text += "; " + w.left()
 	}
 	switch {
 	case v.Unknown:
 		return job.Undetermined("%s", text)
-	case v.Canceled && v.Outcome == RolledBack:
+	case v.Canceled && v.Outcome == OutcomeRolledBack:
 		return job.Stopped("%s", text)
-	case v.Outcome == RolledBack, v.Outcome == NeedsHuman:
+	case v.Outcome == OutcomeRolledBack, v.Outcome == OutcomeNeedsHuman:
 		return job.Fail("%s", text)
 	}
 	u.run.Note("%s", text)
 	return nil
 }
 
-// tidyLimit limits how long the removal of a run's files in a container may
+// cleanUpLimit limits how long the removal of a run's files in a container may
 // take.
-const tidyLimit = 2 * time.Minute
+const cleanUpLimit = 2 * time.Minute
 
-// tidy removes what nobody needs any more: the run's files in the container,
+// cleanUp removes what nobody needs any more: the run's files in the container,
 // unless it was set back, and snapshots: the one of this update if nothing
 // changed, and the one of the previous update if this one succeeded. The
 // previous snapshot is kept until then, because it may be the only good state.
-func (u *update) tidy(ctx context.Context, v *verdict, w *way) error {
-	if v.Outcome != RolledBack && !u.progress.Ran.Gone {
+func (u *update) cleanUp(ctx context.Context, v *outcome, w *restorePoint) error {
+	if v.Outcome != OutcomeRolledBack && !u.progress.Ran.Gone {
 		node := nodeunit.InGuest(u.container(askLimit))
-		limited, cancel := context.WithTimeout(ctx, tidyLimit)
-		err := u.run.Patiently(limited, func(ctx context.Context) error { return nodeunit.Remove(ctx, node, u.runName()) })
+		limited, cancel := context.WithTimeout(ctx, cleanUpLimit)
+		err := u.run.RetryUnreachable(limited, func(ctx context.Context) error { return nodeunit.Remove(ctx, node, u.runName()) })
 		cancel()
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -60,8 +60,8 @@ func (u *update) tidy(ctx context.Context, v *verdict, w *way) error {
 			u.run.Note("the folder of the run is left in the container: %s", job.Explain(err))
 		}
 	}
-	same := v.Outcome == NothingToDo || v.Outcome == RolledBack || v.Outcome == NeedsHuman && !u.progress.Ran.Begun ||
-		v.Outcome == NeedsHuman && u.progress.After != nil && u.progress.Ran.Begun && u.refused()
+	same := v.Outcome == OutcomeUnchanged || v.Outcome == OutcomeRolledBack || v.Outcome == OutcomeNeedsHuman && !u.progress.Ran.Begun ||
+		v.Outcome == OutcomeNeedsHuman && u.progress.After != nil && u.progress.Ran.Begun && u.refused()
 	if same && w.Snapshot != "" && !w.Deleted {
 		gone, err := u.forget(ctx, "forget", w.Snapshot)
 		if err != nil {
@@ -72,7 +72,7 @@ func (u *update) tidy(ctx context.Context, v *verdict, w *way) error {
 			return err
 		}
 	}
-	if v.Outcome != Updated {
+	if v.Outcome != OutcomeUpdated {
 		return nil
 	}
 	var job int64
@@ -102,7 +102,7 @@ func (u *update) refused() bool {
 
 // record stores the result of the update, and the version of the script that
 // has run.
-func (u *update) record(ctx context.Context, v *verdict, w *way) error {
+func (u *update) record(ctx context.Context, v *outcome, w *restorePoint) error {
 	p, r := &u.params, u.progress.Ran
 	var after *string
 	if u.progress.After != nil {
@@ -130,7 +130,7 @@ func (u *update) record(ctx context.Context, v *verdict, w *way) error {
 		if err != nil {
 			return fmt.Errorf("recording the result of an update: %w", err)
 		}
-		if tag.RowsAffected() == 0 || v.Outcome != Updated && v.Outcome != NothingToDo {
+		if tag.RowsAffected() == 0 || v.Outcome != OutcomeUpdated && v.Outcome != OutcomeUnchanged {
 			return nil // an earlier run of the job did so, or the app is what it was
 		}
 		return u.advance(ctx, tx)
@@ -152,7 +152,7 @@ func (u *update) advance(ctx context.Context, tx *db.Tx) error {
 	if err != nil {
 		return err
 	}
-	return start(ctx, tx, Installed{AppID: p.AppID, JobID: u.run.Job().ID, By: p.By, Key: key, Sum: p.Sum, Program: p.Launch.Program,
+	return start(ctx, tx, Installation{AppID: p.AppID, JobID: u.run.Job().ID, By: p.By, Key: key, Sum: p.Sum, Program: p.Launch.Program,
 		Commit: p.Commit}, "update")
 }
 

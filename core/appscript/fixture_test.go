@@ -94,7 +94,7 @@ func (d driver) Open(ctx context.Context, target endpoint.Target) (hypervisor.Ho
 	opened := &labHost{Host: inner.(*memdriver.Host), f: d.f}
 	if logsIn {
 		target.Address, target.SSH.Port, target.AllowLocal = "127.0.0.1:1", d.f.machine.SSH.Port(), true
-		opened.machine = pvessh.New(target, pvessh.Waits{Alive: time.Second, Silence: 10 * time.Second})
+		opened.machine = pvessh.New(target, pvessh.Timeouts{Alive: time.Second, Silence: 10 * time.Second})
 	}
 	return opened, nil
 }
@@ -176,7 +176,7 @@ func newFixture(t *testing.T, updates map[string]string) *fixture {
 		f.drivers = c.Drivers
 		c.DB, c.Keys = dbtest.Open(t, f.url), keys
 		c.Jobs.ResumeEvery, c.Jobs.Settle = 200*time.Millisecond, 2*time.Second
-		c.Jobs.LostLimit = 20 * time.Second
+		c.Jobs.UnreachableLimit = 20 * time.Second
 	})
 	f.Scripts.Pauses = pauses
 	f.enrol()
@@ -184,7 +184,7 @@ func newFixture(t *testing.T, updates map[string]string) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Ask(t, "PATCH", "catalog/sources/scripts", fmt.Sprintf(`{"enabled":true,"trust_digest":%q}`, *source.TrustDigest), apitest.Owner,
+	f.Expect(t, "PATCH", "catalog/sources/scripts", fmt.Sprintf(`{"enabled":true,"trust_digest":%q}`, *source.TrustDigest), apitest.Owner,
 		200, "")
 	if err := f.Queue.Start(t.Context()); err != nil {
 		t.Fatal(err)
@@ -202,7 +202,7 @@ func newFixture(t *testing.T, updates map[string]string) *fixture {
 }
 
 // pauses are those of jobs in tests.
-var pauses = appscript.Pauses{Turn: 50 * time.Millisecond, Probe: 300 * time.Millisecond, Probes: 4, Limit: 8 * time.Second}
+var pauses = appscript.Timing{Turn: 50 * time.Millisecond, Probe: 300 * time.Millisecond, Probes: 4, Limit: 8 * time.Second}
 
 func loadKeys(path string) (*secret.Box, error) {
 	return secret.Load(context.Background(), path, func(context.Context) ([]secret.KeyID, error) { return nil, nil })
@@ -211,9 +211,9 @@ func loadKeys(path string) (*secret.Box, error) {
 // enrol has the service log in to the machine.
 func (f *fixture) enrol() {
 	f.t.Helper()
-	f.Ask(f.t, "POST", "hosts/1/credentials", `{"rotate_ssh":true,"ssh_consent":true}`, apitest.Owner, 200, "")
+	f.Expect(f.t, "POST", "hosts/1/credentials", `{"rotate_ssh":true,"ssh_consent":true}`, apitest.Owner, 200, "")
 	f.machine.SSH.Authorize("restrict " + f.Value("SELECT public_key FROM host_ssh_keys WHERE host_id = 1"))
-	f.Ask(f.t, "POST", "hosts/1/ssh/verify", "", apitest.Admin, 200, "")
+	f.Expect(f.t, "POST", "hosts/1/ssh/verify", "", apitest.Admin, 200, "")
 	f.Exec("UPDATE hosts SET entry_node = $1 WHERE id = 1", f.Refs["wiki"].Node)
 }
 
@@ -235,7 +235,7 @@ func (f *fixture) state(scripts map[string]string) sdk.Pin {
 func (f *fixture) ask(url, body string) (id int64) {
 	f.t.Helper()
 	f.Run(f.t, apitest.Scenario{Name: url, Method: "POST", URL: "/api/v1/" + url, Body: body, As: apitest.Admin, Status: 202,
-		After: func(t *testing.T, a *apitest.Answer) {
+		After: func(t *testing.T, a *apitest.Response) {
 			t.Helper()
 			var made struct{ Job struct{ ID int64 } }
 			if err := json.Unmarshal(a.Body, &made); err != nil {
@@ -266,9 +266,9 @@ func (f *fixture) backups(slugs ...string) {
 	f.t.Helper()
 	f.Cluster.AddStorage(memdriver.StorageSpec{Name: "vault", Archive: &memdriver.Archive{}})
 	token := f.Cluster.Target(endpoint.Backup).Credential
-	f.Ask(f.t, "POST", "hosts/1/credentials", fmt.Sprintf(`{"capability":"backup","token_id":%q,"token_secret":%q}`, token.ID,
+	f.Expect(f.t, "POST", "hosts/1/credentials", fmt.Sprintf(`{"capability":"backup","token_id":%q,"token_secret":%q}`, token.ID,
 		string(token.Secret)), apitest.Owner, 200, "")
-	f.Ask(f.t, "POST", "hosts/1/sync", "", apitest.Operator, 200, "")
+	f.Expect(f.t, "POST", "hosts/1/sync", "", apitest.Operator, 200, "")
 	f.Exec("UPDATE hosts SET entry_node = $1 WHERE id = 1", f.Refs["wiki"].Node)
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -282,9 +282,9 @@ func (f *fixture) install(slug string, pin sdk.Pin) {
 	ref := f.Cluster.NewGuest(hypervisor.Container, hypervisor.GuestRunning)
 	f.Cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Name, g.Node = slug, f.Refs["wiki"].Node })
 	ref.Node = f.Refs["wiki"].Node
-	f.Ask(t, "POST", "hosts/1/sync", "", apitest.Operator, 200, "")
+	f.Expect(t, "POST", "hosts/1/sync", "", apitest.Operator, 200, "")
 	f.Exec("UPDATE hosts SET entry_node = $1 WHERE id = 1", ref.Node)
-	f.Ask(t, "POST", "apps/adopt", fmt.Sprintf(`{"items":[{"host_id":1,"guest_ref":%q,"name":%q,"web_port":8080,"web_protocol":"http"}]}`,
+	f.Expect(t, "POST", "apps/adopt", fmt.Sprintf(`{"items":[{"host_id":1,"guest_ref":%q,"name":%q,"web_port":8080,"web_protocol":"http"}]}`,
 		ref.ID, slug), apitest.Admin, 200, "")
 	var id, number int64
 	fmt.Sscan(f.Value("SELECT id FROM apps WHERE name = $1", slug), &id)
@@ -315,7 +315,7 @@ END
 	b, err := f.Bundles.Fetch(t.Context(), opened, key)
 	if err == nil {
 		err = f.DB.Tx(t.Context(), func(tx *db.Tx) error {
-			return appscript.Start(t.Context(), tx, appscript.Installed{AppID: id, Key: key, Sum: b.Sum, Program: "update.sh",
+			return appscript.AddFirstVersion(t.Context(), tx, appscript.Installation{AppID: id, Key: key, Sum: b.Sum, Program: "update.sh",
 				Commit: pin.String()})
 		})
 	}

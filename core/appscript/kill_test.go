@@ -51,8 +51,8 @@ func child(args []string) error {
 		return err
 	}
 	c := service.Config{Version: "test", StateDir: dir, DB: d, Keys: keys, Spool: spool, Catalogs: servicetest.Catalogs{},
-		Drivers: hosttest.Named{name: hypervisor.NewClient(conn)}, Firewalls: servicetest.Firewalls{Backend: membackend.New()}}
-	c.Jobs.ResumeEvery, c.Jobs.Settle, c.Jobs.LostLimit = 200*time.Millisecond, 2*time.Second, 20*time.Second
+		Drivers: hosttest.DriverTable{name: hypervisor.NewClient(conn)}, Firewalls: servicetest.Firewalls{Backend: membackend.New()}}
+	c.Jobs.ResumeEvery, c.Jobs.Settle, c.Jobs.UnreachableLimit = 200*time.Millisecond, 2*time.Second, 20*time.Second
 	s, err := service.New(c)
 	if err != nil {
 		return err
@@ -135,7 +135,7 @@ func TestKilled(t *testing.T) {
 			process.Kill()
 			f.set(nil, nil)
 			if p.slug == "in-script-cut" {
-				f.machine.SSH.Cut()
+				f.machine.SSH.CloseConnections()
 			}
 			f.Queue.Unsuspend()
 			transcript := f.ended(id, p.status)

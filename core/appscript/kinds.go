@@ -22,7 +22,7 @@ type updateParams struct {
 // cannot agree to anything, so it runs only bundles that somebody has agreed to
 // before.
 func (s *Store) Kinds() []schedule.Kind {
-	kind := schedule.Of(UpdateKind, "Update an app, or all apps with an available update, using bundles that were consented to",
+	kind := schedule.NewKind(UpdateKind, "Update an app, or all apps with an available update, using bundles that were consented to",
 		func(ctx context.Context, p updateParams) (schedule.Enqueue, error) {
 			if p.AppID != nil {
 				return s.scheduledOne(ctx, *p.AppID)
@@ -103,7 +103,7 @@ func (s *Store) scheduledAll(ctx context.Context, stopAfter int) (schedule.Enque
 // belongs to the schedule's run; each further one has its own audit entry.
 func (s *Store) enqueueFurther(ctx context.Context, tx *db.Tx, o *order, together batch) error {
 	about := o.about
-	own := audit.As(ctx, about)
+	own := audit.BeginAnother(ctx, about)
 	made, err := s.enqueue(own, tx, o, together)
 	if err != nil {
 		if code := problem.CodeOf(err); code == problem.CodeGuestBusy || code == problem.CodeConflict {

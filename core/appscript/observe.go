@@ -247,7 +247,7 @@ func (o *observation) worse(now *observation) string {
 // update.
 func (u *update) observeUntil(ctx context.Context, before *observation, times int) (now *observation, worse string, err error) {
 	for try := 0; ; try++ {
-		err := u.run.Patiently(ctx, func(ctx context.Context) (err error) {
+		err := u.run.RetryUnreachable(ctx, func(ctx context.Context) (err error) {
 			now, err = u.observe(ctx)
 			return err
 		})

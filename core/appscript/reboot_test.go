@@ -25,7 +25,7 @@ func TestNodeRebootedInAnUpdate(t *testing.T) {
 		if slug == "starts" {
 			f.machine.Run(boot(f.apps[slug].ref.ID))
 		}
-		f.machine.SSH.Cut() // what was connected before ends, as it does where the server goes down with its machine
+		f.machine.SSH.CloseConnections() // what was connected before ends, as it does where the server goes down with its machine
 		transcript := f.ended(id, "failed")
 		if !strings.Contains(transcript, "the container went down while the script was running") {
 			t.Errorf("the transcript is\n%s", transcript)

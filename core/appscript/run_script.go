@@ -124,7 +124,7 @@ func (u *update) runScript(ctx context.Context) error {
 	r := &ran{State: state, Canceled: u.canceled()}
 	u.progress.Ran = r
 	if state.Phase != "" {
-		err = u.run.Patiently(u.hold, func(ctx context.Context) error { return u.collect(ctx, r) })
+		err = u.run.RetryUnreachable(u.hold, func(ctx context.Context) error { return u.collect(ctx, r) })
 	}
 	switch {
 	case u.hold.Err() != nil:
@@ -160,7 +160,7 @@ func (u *update) start(ctx context.Context, node hypervisor.NodeExecutor) error 
 	}
 	spec := u.spec(b)
 	u.run.Note("copying the bundle %.12s into the container, %d files", b.Sum, len(b.Manifest.Files))
-	err = u.run.Patiently(ctx, func(ctx context.Context) error { return nodeunit.Prepare(ctx, node, spec) })
+	err = u.run.RetryUnreachable(ctx, func(ctx context.Context) error { return nodeunit.Prepare(ctx, node, spec) })
 	if err == nil {
 		// From here on the script may run.
 		u.progress.Starting = true
@@ -168,7 +168,7 @@ func (u *update) start(ctx context.Context, node hypervisor.NodeExecutor) error 
 	}
 	if err == nil {
 		u.run.Note("running %s", u.params.Launch.Program)
-		err = u.run.Patiently(ctx, func(ctx context.Context) error { return nodeunit.Start(ctx, node, spec) })
+		err = u.run.RetryUnreachable(ctx, func(ctx context.Context) error { return nodeunit.Start(ctx, node, spec) })
 	}
 	if err != nil {
 		return err
@@ -191,7 +191,7 @@ func (u *update) follow(ctx context.Context, node hypervisor.NodeExecutor) (node
 			return
 		}
 		u.run.Note("stopping the script")
-		if err := u.run.Patiently(limited, func(ctx context.Context) error { return nodeunit.Stop(ctx, node, u.runName()) }); err != nil {
+		if err := u.run.RetryUnreachable(limited, func(ctx context.Context) error { return nodeunit.Stop(ctx, node, u.runName()) }); err != nil {
 			u.run.Note("the script could not be stopped: %s", job.Explain(err))
 		}
 	})
@@ -204,7 +204,7 @@ func (u *update) follow(ctx context.Context, node hypervisor.NodeExecutor) (node
 	// The script continues while a plugin restarts.
 	var state nodeunit.State
 	next := u.progress.Offset
-	err := u.run.Patiently(limited, func(ctx context.Context) (err error) {
+	err := u.run.RetryUnreachable(limited, func(ctx context.Context) (err error) {
 		state, next, err = nodeunit.Follow(ctx, node, u.runName(), next, out)
 		return err
 	})
@@ -216,7 +216,7 @@ func (u *update) follow(ctx context.Context, node hypervisor.NodeExecutor) (node
 		return state, context.Cause(u.hold)
 	case failed != nil:
 		return state, failed
-	case errors.Is(err, job.ErrLost), err != nil && plugin.KindOf(err) == plugin.Internal && db.Away(err):
+	case errors.Is(err, job.ErrLost), err != nil && plugin.KindOf(err) == plugin.Internal && db.Unavailable(err):
 		return state, err
 	case plugin.KindOf(err) == plugin.Conflict: // the container does not run, and the script ends with it
 		return nodeunit.State{Phase: nodeunit.Rebooted}, nil
@@ -238,7 +238,7 @@ func (u *update) takeLine(size int64, shown []string) {
 		}
 		for _, step := range launch.Steps {
 			if strings.Contains(text, step.Text) {
-				u.run.Share(step.Progress)
+				u.run.SetProgress(step.Progress)
 			}
 		}
 	}

@@ -111,7 +111,7 @@ func (s *Store) Put(ctx context.Context, appID int64, content, digest string) (*
 		return nil, problem.InvalidField("must be text without NUL characters", "value_error", "body", "content")
 	}
 	sum := sha256.Sum256([]byte(content))
-	v := &Version{Source: Edited, Reason: "edit", SHA256: hex.EncodeToString(sum[:]), Size: int64(len(content)), content: &content}
+	v := &Version{Source: OriginEdited, Reason: "edit", SHA256: hex.EncodeToString(sum[:]), Size: int64(len(content)), content: &content}
 	return s.append(ctx, appID, v, &digest)
 }
 
@@ -177,12 +177,12 @@ func (s *Store) append(ctx context.Context, appID int64, v *Version, digest *str
 				e.Detail("commit", *v.Commit)
 			}
 		})
-		if newest != nil && v.Source == Edited && newest.Source == Edited && newest.SHA256 == v.SHA256 {
+		if newest != nil && v.Source == OriginEdited && newest.Source == OriginEdited && newest.SHA256 == v.SHA256 {
 			*v = *newest
 		} else if err := add(ctx, tx, appID, v); err != nil {
 			return err
 		}
-		if err := idempotency.Keep(ctx, v.Version); err != nil {
+		if err := idempotency.SaveData(ctx, v.Version); err != nil {
 			return err
 		}
 		audit.Describe(ctx, func(e *audit.Entry) { e.Detail("version", v.Version) })
@@ -221,8 +221,9 @@ func (s *Store) slug(ctx context.Context, appID int64) (slug string, err error) 
 
 // upstreamVersion returns the version for a file of a bundle.
 func upstreamVersion(source, slug, commit, path string, b *bundle.Bundle) *Version {
-	v := &Version{Source: Upstream, Path: &path, Bundle: &b.Sum, Commit: &commit, Pin: new(b.Manifest.Pin.String()), catalogSource: source,
-		slug: slug}
+	v := &Version{Source: OriginUpstream, Path: &path, Bundle: &b.Sum, Commit: &commit, Pin: new(b.Manifest.Pin.String()),
+		catalogSource: source,
+		slug:          slug}
 	for _, f := range b.Manifest.Files {
 		if f.Path == path {
 			v.SHA256, v.Size = f.Sum, f.Size

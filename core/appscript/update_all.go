@@ -23,30 +23,30 @@ import (
 // a batch begins.
 const StopAfter = 2
 
-// Skipped is an app that is not updated, with the reason.
-type Skipped struct {
+// SkippedApp is an app that is not updated, with the reason.
+type SkippedApp struct {
 	AppID  int64  `json:"app_id" example:"3"`
 	App    string `json:"app" example:"wiki"`
 	Reason string `json:"reason" example:"current" doc:"The first that applies: edited, no_entry, no_commit, no_script or current; otherwise the error id that a single update of this app would return, such as consent_required, guest_busy or ssh_not_enrolled"`
 	Detail string `json:"detail"`
 }
 
-// All is the result of a request to update all apps.
-type All struct {
-	Jobs    []job.View `json:"jobs" doc:"One job for each app that was not skipped; they run one after the other"`
-	Skipped []Skipped  `json:"skipped" doc:"Apps without a job, and the reasons"`
+// UpdateAllResult is the result of a request to update all apps.
+type UpdateAllResult struct {
+	Jobs    []job.View   `json:"jobs" doc:"One job for each app that was not skipped; they run one after the other"`
+	Skipped []SkippedApp `json:"skipped" doc:"Apps without a job, and the reasons"`
 }
 
 // kept is stored for the answer to a repeated request.
 type kept struct {
-	Jobs    []int64   `json:"jobs"`
-	Skipped []Skipped `json:"skipped"`
+	Jobs    []int64      `json:"jobs"`
+	Skipped []SkippedApp `json:"skipped"`
 }
 
 // several are updates that were requested together.
 type several struct {
 	ready   []*order
-	skipped []Skipped
+	skipped []SkippedApp
 	// stopAfter is after how many failures the others are not begun.
 	stopAfter int
 }
@@ -54,22 +54,22 @@ type several struct {
 // UpdateAll requests an update of every app that has one and that the caller
 // may update. consent is the caller's agreement to all of their bundles.
 // stopAfter 0 stands for StopAfter. A caller who asks for the plan gets a
-// plan.Answer as error.
-func (s *Store) UpdateAll(ctx context.Context, consent bool, stopAfter int) (All, error) {
+// plan.Result as error.
+func (s *Store) UpdateAll(ctx context.Context, consent bool, stopAfter int) (UpdateAllResult, error) {
 	a, err := s.stale(ctx, consent, stopAfter)
 	if err != nil {
-		return All{}, err
+		return UpdateAllResult{}, err
 	}
-	if err := plan.Begin(ctx).Decide(ctx, plan.Confirmation{}, a.tell); err != nil {
-		return All{}, err
+	if err := plan.Begin(ctx).Finish(ctx, plan.Confirmation{}, a.tell); err != nil {
+		return UpdateAllResult{}, err
 	}
-	done := All{}
+	done := UpdateAllResult{}
 	err = s.DB.Tx(ctx, func(tx *db.Tx) error {
 		made, skipped, err := s.enqueueAll(ctx, tx, a)
 		if err != nil {
 			return err
 		}
-		done = All{Jobs: []job.View{}, Skipped: append(append([]Skipped{}, a.skipped...), skipped...)}
+		done = UpdateAllResult{Jobs: []job.View{}, Skipped: append(append([]SkippedApp{}, a.skipped...), skipped...)}
 		ids := []int64{}
 		for _, j := range made {
 			done.Jobs, ids = append(done.Jobs, j.View()), append(ids, j.ID)
@@ -78,7 +78,7 @@ func (s *Store) UpdateAll(ctx context.Context, consent bool, stopAfter int) (All
 			e.TargetKind = "app"
 			e.Details = map[string]any{"jobs": ids, "skipped": len(done.Skipped), "consent": consent}
 		})
-		if err := idempotency.Keep(ctx, kept{ids, done.Skipped}); err != nil {
+		if err := idempotency.SaveData(ctx, kept{ids, done.Skipped}); err != nil {
 			return err
 		}
 		return audit.Write(ctx, tx)
@@ -86,20 +86,20 @@ func (s *Store) UpdateAll(ctx context.Context, consent bool, stopAfter int) (All
 	return done, err
 }
 
-// UpdatedAll returns the result of UpdateAll again, with the present state of
+// ReplayUpdateAll returns the result of UpdateAll again, with the present state of
 // its jobs. Jobs that the caller may no longer see are left out.
-func (s *Store) UpdatedAll(ctx context.Context, made idempotency.Made) (All, error) {
+func (s *Store) ReplayUpdateAll(ctx context.Context, made idempotency.Result) (UpdateAllResult, error) {
 	var was kept
 	if err := made.Decode(&was); err != nil {
-		return All{}, err
+		return UpdateAllResult{}, err
 	}
-	done := All{Jobs: []job.View{}, Skipped: was.Skipped}
+	done := UpdateAllResult{Jobs: []job.View{}, Skipped: was.Skipped}
 	if len(was.Jobs) == 0 {
 		return done, nil
 	}
 	found, _, err := s.Queue.List(ctx, job.Filter{IDs: was.Jobs, PerPage: len(was.Jobs)}, identity.FromContext(ctx).Visible())
 	if err != nil {
-		return All{}, err
+		return UpdateAllResult{}, err
 	}
 	slices.SortFunc(found, func(a, b *job.Job) int { return cmp.Compare(a.ID, b.ID) })
 	for _, j := range found {
@@ -119,7 +119,7 @@ type listed struct {
 // stale finds the apps that have an update, and why the others have none. Each
 // app is checked as if its update were requested alone.
 func (s *Store) stale(ctx context.Context, consent bool, stopAfter int) (*several, error) {
-	a := &several{stopAfter: cmp.Or(stopAfter, StopAfter), skipped: []Skipped{}}
+	a := &several{stopAfter: cmp.Or(stopAfter, StopAfter), skipped: []SkippedApp{}}
 	apps, err := s.listed(ctx)
 	if err != nil {
 		return nil, err
@@ -165,13 +165,13 @@ func (s *Store) stale(ctx context.Context, consent bool, stopAfter int) (*severa
 
 // skip records an app that is not updated, and why.
 func (a *several) skip(l listed, reason, detail string) {
-	a.skipped = append(a.skipped, Skipped{AppID: l.ID, App: l.Name, Reason: reason, Detail: detail})
+	a.skipped = append(a.skipped, SkippedApp{AppID: l.ID, App: l.Name, Reason: reason, Detail: detail})
 }
 
 // listed returns all apps that the caller may see. An app without a host
 // belongs to the instance.
 func (s *Store) listed(ctx context.Context) ([]listed, error) {
-	visible := identity.Visible{All: true}
+	visible := identity.VisibleTeams{All: true}
 	if caller := identity.FromContext(ctx); caller != nil {
 		visible = caller.Visible()
 	}
@@ -244,14 +244,15 @@ func (o *order) about(e *audit.Entry) {
 
 // enqueueAll enqueues the jobs. Apps that have become busy are skipped. Each
 // job has its own audit entry.
-func (s *Store) enqueueAll(ctx context.Context, tx *db.Tx, a *several) (made []*job.Job, skipped []Skipped, err error) {
+func (s *Store) enqueueAll(ctx context.Context, tx *db.Tx, a *several) (made []*job.Job, skipped []SkippedApp, err error) {
 	together := batch{stopAfter: a.stopAfter}
 	for _, o := range a.ready {
-		own := audit.As(ctx, o.about)
+		own := audit.BeginAnother(ctx, o.about)
 		j, err := s.enqueue(own, tx, o, together)
 		if code := problem.CodeOf(err); err != nil && (code == problem.CodeGuestBusy || code == problem.CodeConflict ||
 			code == problem.CodeNotFound) {
-			skipped = append(skipped, Skipped{AppID: o.appID, App: o.request.Target.Name, Reason: string(code), Detail: problem.From(err).Detail})
+			skipped = append(skipped, SkippedApp{AppID: o.appID, App: o.request.Target.Name, Reason: string(code),
+				Detail: problem.From(err).Detail})
 			continue
 		}
 		if err != nil {

@@ -37,8 +37,8 @@ type order struct {
 
 // params are the parameters of an update's job.
 type params struct {
-	Asked guest.Asked `json:"asked"`
-	AppID int64       `json:"app_id"`
+	Asked guest.RequestedGuest `json:"asked"`
+	AppID int64                `json:"app_id"`
 	// Version is the version of the app's script that was the newest.
 	Version int `json:"version"`
 	// HostID is the host whose machine the container is on, and for which the consent is.
@@ -87,27 +87,27 @@ type asked struct {
 
 // Update requests an update of an app by the bundle that the catalog has now.
 // consent is the caller's agreement that it runs. A caller who asks for the
-// plan gets a plan.Answer as error. Problems: not_found, invalid_state with a
+// plan gets a plan.Result as error. Problems: not_found, invalid_state with a
 // reason, ssh_not_enrolled, consent_required with the text to agree to,
 // guest_busy, capability_missing and unsupported if there would be no way back,
 // and those of catalog.Store.UpdateBundle.
-func (s *Store) Update(ctx context.Context, appID, team int64, consent bool) (guest.Started, error) {
+func (s *Store) Update(ctx context.Context, appID, team int64, consent bool) (guest.StartResult, error) {
 	draft := plan.Begin(ctx)
 	o, err := s.check(ctx, appID, team, consent)
 	if err != nil {
-		return guest.Started{}, draft.Stop(ctx, err, plan.Confirmation{})
+		return guest.StartResult{}, draft.RefuseAndStop(ctx, err, plan.Confirmation{})
 	}
-	if o.request.Guest.JobID != nil && draft.Only() {
+	if o.request.Guest.JobID != nil && draft.PlanOnly() {
 		busy := problem.New(problem.CodeGuestBusy, "job %d is working on %s", *o.request.Guest.JobID, o.request.Target.Name)
 		if err := draft.Refuse(busy); err != nil {
-			return guest.Started{}, err
+			return guest.StartResult{}, err
 		}
 	}
 	if err := draft.Refuse(o.agreed()); err != nil {
-		return guest.Started{}, err
+		return guest.StartResult{}, err
 	}
-	if err := draft.Decide(ctx, plan.Confirmation{}, o.tell); err != nil {
-		return guest.Started{}, err
+	if err := draft.Finish(ctx, plan.Confirmation{}, o.tell); err != nil {
+		return guest.StartResult{}, err
 	}
 	var made *job.Job
 	err = s.DB.Tx(ctx, func(tx *db.Tx) (err error) {
@@ -117,9 +117,9 @@ func (s *Store) Update(ctx context.Context, appID, team int64, consent bool) (gu
 		return audit.Write(ctx, tx)
 	})
 	if err != nil {
-		return guest.Started{}, err
+		return guest.StartResult{}, err
 	}
-	return guest.Started{Job: made.View()}, nil
+	return guest.StartResult{Job: made.View()}, nil
 }
 
 // check finds out whether an app can be updated, and by which bundle. It does
@@ -187,7 +187,7 @@ func (s *Store) choose(ctx context.Context, o *order) (err error) {
 		return err
 	}
 	at := g.At()
-	p.Asked = guest.Asked{GuestID: g.ID, Kind: hypervisor.GuestKind(g.Kind), Ref: at.ID, UID: at.UID, Name: g.Name}
+	p.Asked = guest.RequestedGuest{GuestID: g.ID, Kind: hypervisor.GuestKind(g.Kind), Ref: at.ID, UID: at.UID, Name: g.Name}
 	if caller := identity.FromContext(ctx); caller != nil {
 		p.By = caller.Email
 	}
@@ -260,13 +260,13 @@ func (s *Store) enqueue(ctx context.Context, tx *db.Tx, o *order, b batch) (*job
 		return nil, problem.New(problem.CodeConflict, "the app's script has a newer version: request the plan again")
 	}
 	if o.given && !o.consent.Given {
-		if err := s.Bundles.Give(ctx, tx, o.params.HostID, o.key, o.bundle.Sum); err != nil {
+		if err := s.Bundles.GiveConsent(ctx, tx, o.params.HostID, o.key, o.bundle.Sum); err != nil {
 			return nil, err
 		}
 	}
 	p := o.params
 	made, err := s.Queue.Enqueue(ctx, tx, job.Spec{Kind: UpdateKind, Target: o.request.Target, TeamID: o.request.TeamID,
-		HostID: o.request.Guest.HostID, Exclusive: guest.Exclusive(p.Asked.GuestID), Params: p, Asked: asked{Consent: o.given}})
+		HostID: o.request.Guest.HostID, Exclusive: guest.Exclusive(p.Asked.GuestID), Params: p, PublicParams: asked{Consent: o.given}})
 	if err != nil {
 		return nil, err
 	}

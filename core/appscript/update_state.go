@@ -39,16 +39,16 @@ var reasons = map[string]string{
 // State tells whether an app has an update; the JSON names are those of the
 // API.
 type State struct {
-	Available     bool     `json:"available" doc:"true if the catalog has a different commit of the entry's own files than the script of the app, or if the app's commit is not known"`
-	Reason        *string  `json:"reason" enum:"edited,no_entry,no_commit,current" doc:"Why no update is available; null if one is available"`
-	Detail        *string  `json:"detail" doc:"The reason as a sentence"`
-	Commit        *string  `json:"commit" doc:"Commit of the app's script; null if there is none or the script was edited"`
-	CatalogCommit *string  `json:"catalog_commit" doc:"Commit in the catalog; null if the catalog has none"`
-	Sum           *string  `json:"sum" doc:"SHA-256 of the bundle that would run; null if no update is available"`
-	Pin           *string  `json:"pin" doc:"Commit of the source from which the bundle is built"`
-	Diff          *Diff    `json:"diff" doc:"Difference between that bundle and the bundle of the app's script; null if no update is available"`
-	Consent       *Consent `json:"consent" doc:"Consent that an update requires; null if no update is available, or if the host of the app is not enrolled for SSH"`
-	Last          *Last    `json:"last" doc:"Result of the last update; null if there was none"`
+	Available     bool        `json:"available" doc:"true if the catalog has a different commit of the entry's own files than the script of the app, or if the app's commit is not known"`
+	Reason        *string     `json:"reason" enum:"edited,no_entry,no_commit,current" doc:"Why no update is available; null if one is available"`
+	Detail        *string     `json:"detail" doc:"The reason as a sentence"`
+	Commit        *string     `json:"commit" doc:"Commit of the app's script; null if there is none or the script was edited"`
+	CatalogCommit *string     `json:"catalog_commit" doc:"Commit in the catalog; null if the catalog has none"`
+	Sum           *string     `json:"sum" doc:"SHA-256 of the bundle that would run; null if no update is available"`
+	Pin           *string     `json:"pin" doc:"Commit of the source from which the bundle is built"`
+	Diff          *Diff       `json:"diff" doc:"Difference between that bundle and the bundle of the app's script; null if no update is available"`
+	Consent       *Consent    `json:"consent" doc:"Consent that an update requires; null if no update is available, or if the host of the app is not enrolled for SSH"`
+	Last          *LastUpdate `json:"last" doc:"Result of the last update; null if there was none"`
 }
 
 // Diff is the difference between two bundles.
@@ -68,8 +68,8 @@ type Consent struct {
 	At      *time.Time `json:"at"`
 }
 
-// Last is the last update that was requested.
-type Last struct {
+// LastUpdate is the last update that was requested.
+type LastUpdate struct {
 	JobID         int64      `json:"job_id"`
 	Status        string     `json:"status" enum:"queued,running,succeeded,failed,canceled,unknown" doc:"Status of the job"`
 	Outcome       *string    `json:"outcome" enum:"updated,nothing_to_do,rolled_back,needs_human" doc:"Outcome of the update; null until it has finished, and if it never started"`
@@ -149,7 +149,7 @@ func (s *Store) candidate(ctx context.Context, appID int64) (*candidate, error) 
 // is nothing new.
 func (c *candidate) refused() string {
 	switch {
-	case c.newest != nil && c.newest.Source == Edited:
+	case c.newest != nil && c.newest.Source == OriginEdited:
 		return ReasonEdited
 	case c.entry == nil:
 		return ReasonNoEntry
@@ -163,7 +163,7 @@ func (c *candidate) refused() string {
 // entry. It returns nil if the state of the app is unknown: the app was
 // adopted, or its entry was changed since.
 func (c *candidate) base() *Version {
-	if v, e := c.newest, c.entry; v != nil && v.Source == Upstream && (e == nil || v.catalogSource == e.Source && v.slug == e.Slug) {
+	if v, e := c.newest, c.entry; v != nil && v.Source == OriginUpstream && (e == nil || v.catalogSource == e.Source && v.slug == e.Slug) {
 		return v
 	}
 	return nil
@@ -268,7 +268,7 @@ func (s *Store) machine(ctx context.Context, appID int64) (id int64, name string
 // consent returns the text for letting a bundle run on a host.
 func (s *Store) consent(ctx context.Context, hostID int64, hostName string, entry *catalog.Current, b *bundle.Bundle) (*Consent, error) {
 	c := &Consent{Text: entry.ConsentText(hostName, &b.Manifest, b.Sum), Version: bundle.TextVersion}
-	given, err := s.Bundles.Holds(ctx, hostID, sdk.Update, b.Sum)
+	given, err := s.Bundles.FindConsent(ctx, hostID, sdk.Update, b.Sum)
 	if err == nil && given != nil {
 		c.Given, c.By, c.At = true, &given.ActorEmail, &given.GivenAt
 	}
@@ -276,8 +276,8 @@ func (s *Store) consent(ctx context.Context, hostID int64, hostName string, entr
 }
 
 // last returns the last update of an app.
-func (s *Store) last(ctx context.Context, appID int64) (*Last, error) {
-	l := &Last{}
+func (s *Store) last(ctx context.Context, appID int64) (*LastUpdate, error) {
+	l := &LastUpdate{}
 	err := s.DB.Pool.QueryRow(ctx, `SELECT u.job_id, j.status, u.outcome, u.text, u.version_before, u.version_after, u.exit_code, u.snapshot,
 		u.ended_at FROM app_updates u JOIN jobs j ON j.id = u.job_id WHERE u.app_id = $1 ORDER BY u.job_id DESC LIMIT 1`, appID).
 		Scan(&l.JobID, &l.Status, &l.Outcome, &l.Text, &l.VersionBefore, &l.VersionAfter, &l.ExitCode, &l.Snapshot, &l.EndedAt)

@@ -67,9 +67,9 @@ func TestUpdates(t *testing.T) {
 		t.Run(s.slug, func(t *testing.T) {
 			url := fmt.Sprintf("apps/%d/update", f.apps[s.slug].id)
 			if s.slug == "works" {
-				f.Ask(t, "GET", url, "", apitest.Viewer, 200, "", `"available":true`, `"given":false`, "inside the container of an app")
-				f.Ask(t, "POST", url, "", apitest.Operator, 409, "consent_required", `"sum":"`, `"text":"On the host lab, as root inside`)
-				f.Ask(t, "POST", url+"?plan=true", `{"consent":true}`, apitest.Operator, 200, "", "A snapshot of works is taken before",
+				f.Expect(t, "GET", url, "", apitest.Viewer, 200, "", `"available":true`, `"given":false`, "inside the container of an app")
+				f.Expect(t, "POST", url, "", apitest.Operator, 409, "consent_required", `"sum":"`, `"text":"On the host lab, as root inside`)
+				f.Expect(t, "POST", url+"?plan=true", `{"consent":true}`, apitest.Operator, 200, "", "A snapshot of works is taken before",
 					"1 of the entry's own files differ")
 			}
 			if s.slug == "adopted" {
@@ -85,14 +85,14 @@ func TestUpdates(t *testing.T) {
 				waittest.Until(t, "the script is on", func() bool {
 					return f.Value("SELECT count(*) FROM job_events WHERE job_id = $1 AND text = 'on'", id) == "1"
 				})
-				f.Ask(t, "POST", fmt.Sprintf("jobs/%d/cancel", id), "", apitest.Operator, 202, "")
+				f.Expect(t, "POST", fmt.Sprintf("jobs/%d/cancel", id), "", apitest.Operator, 202, "")
 			case "cut":
 				for i := range 4 {
 					waittest.Until(t, "a line is there", func() bool {
 						return strings.Contains(f.Value("SELECT coalesce(string_agg(text, ' '), '') FROM job_events WHERE job_id = $1", id),
 							fmt.Sprintf("line %d", 2*i+1))
 					})
-					f.machine.SSH.Cut()
+					f.machine.SSH.CloseConnections()
 				}
 			}
 			transcript := f.ended(id, s.status)
@@ -121,7 +121,7 @@ func TestUpdates(t *testing.T) {
 						t.Errorf("the transcript does not say %q:\n%s", want, transcript)
 					}
 				}
-				f.Ask(t, "GET", url, "", apitest.Viewer, 200, "", `"reason":"current"`, `"outcome":"updated"`)
+				f.Expect(t, "GET", url, "", apitest.Viewer, 200, "", `"reason":"current"`, `"outcome":"updated"`)
 				// It may be run again, by the consent that is there; the older snapshot goes then, or its own, as nothing changes.
 				again := f.ask(url, "")
 				f.ended(again, "succeeded")
@@ -143,12 +143,13 @@ func TestUpdates(t *testing.T) {
 func TestUpdateAll(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, map[string]string{"a": works + "echo all done", "b": "exit 3", "c": "exit 3", "d": works + "echo all done"})
-	f.Ask(t, "PUT", fmt.Sprintf("apps/%d/script", f.apps["a"].id), `{"content":"mine"}`, apitest.Admin, 200, "")
-	f.Ask(t, "POST", "apps/update-all", "", apitest.Operator, 202, "", `"jobs":[]`, `"app":"a","reason":"edited"`,
+	f.Expect(t, "PUT", fmt.Sprintf("apps/%d/script", f.apps["a"].id), `{"content":"mine"}`, apitest.Admin, 200, "")
+	f.Expect(t, "POST", "apps/update-all", "", apitest.Operator, 202, "", `"jobs":[]`, `"app":"a","reason":"edited"`,
 		`"app":"b","reason":"consent_required"`, `"app":"wiki","reason":"no_entry"`)
-	f.Ask(t, "POST", "apps/update-all?plan=true", `{"consent":true}`, apitest.Operator, 200, "", "after 2 failures")
-	f.Ask(t, "POST", fmt.Sprintf("apps/%d/script/revert", f.apps["a"].id), "", apitest.Admin, 200, "")
-	f.Ask(t, "POST", "apps/update-all", `{"consent":true}`, apitest.Operator, 202, "", `"kind":"app.update"`, `"app":"a","reason":"current"`)
+	f.Expect(t, "POST", "apps/update-all?plan=true", `{"consent":true}`, apitest.Operator, 200, "", "after 2 failures")
+	f.Expect(t, "POST", fmt.Sprintf("apps/%d/script/revert", f.apps["a"].id), "", apitest.Admin, 200, "")
+	f.Expect(t, "POST", "apps/update-all", `{"consent":true}`, apitest.Operator, 202, "", `"kind":"app.update"`,
+		`"app":"a","reason":"current"`)
 	order := f.Value(`SELECT string_agg(a.slug, ' ' ORDER BY u.job_id) FROM app_updates u JOIN apps a ON a.id = u.app_id`)
 	waittest.Until(t, "all have ended", func() bool {
 		return f.Value("SELECT count(*) FROM jobs WHERE kind = 'app.update' AND status IN ('queued', 'running')") == "0"
@@ -170,7 +171,8 @@ func TestUpdateAll(t *testing.T) {
 	if ends != strings.Join(want, ", ") {
 		t.Errorf("%s, want %s", ends, strings.Join(want, ", "))
 	}
-	f.Ask(t, "GET", "apps/updates", "", apitest.Viewer, 200, "", `"app":"a","available":false,"reason":"current"`, `"outcome":"rolled_back"`)
+	f.Expect(t, "GET", "apps/updates", "", apitest.Viewer, 200, "", `"app":"a","available":false,"reason":"current"`,
+		`"outcome":"rolled_back"`)
 	overlap := f.Value(`SELECT count(*) FROM (SELECT job_id, min(at) FILTER (WHERE text LIKE 'looking at%') AS begun
 		FROM job_events GROUP BY job_id) b
 		JOIN jobs j ON j.kind = 'app.update' AND j.id < b.job_id AND b.begun < j.finished_at - interval '50 ms'

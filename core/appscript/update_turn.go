@@ -52,7 +52,7 @@ func (u *update) take(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, db.Problem(fmt.Errorf("reading a machine: %w", err))
 	}
-	holder, err := nodeunit.Take(ctx, u.DB, *cluster, node, u.run.Job().ID)
+	holder, err := nodeunit.AcquireLease(ctx, u.DB, *cluster, node, u.run.Job().ID)
 	return holder == 0, err
 }
 

@@ -41,7 +41,7 @@ type progress struct {
 	Before *observation `json:"before,omitempty"`
 	After  *observation `json:"after,omitempty"`
 	// Way is how to get back.
-	Way *way `json:"way,omitempty"`
+	Way *restorePoint `json:"way,omitempty"`
 	// Parts is what is done with the container.
 	Parts map[string]json.RawMessage `json:"parts,omitempty"`
 	// Starting says that the script may have been started, and Started that it
@@ -53,12 +53,12 @@ type progress struct {
 	Succeeded bool  `json:"succeeded,omitempty"`
 	// Ran is how it ended, and Verdict what comes of that.
 	Ran     *ran     `json:"ran,omitempty"`
-	Verdict *verdict `json:"verdict,omitempty"`
+	Verdict *outcome `json:"verdict,omitempty"`
 }
 
 // Register makes the store the worker of the jobs that update apps. They run
 // beside other jobs, because they mostly wait: for their turn, and for scripts.
-func (s *Store) Register(q *job.Queue) { q.RegisterBeside(UpdateKind, job.WorkerFunc(s.perform)) }
+func (s *Store) Register(q *job.Queue) { q.RegisterUnslotted(UpdateKind, job.WorkerFunc(s.perform)) }
 
 // perform runs the job, from its checkpoint if it was interrupted.
 func (s *Store) perform(ctx context.Context, run *job.Run) error {
@@ -66,7 +66,7 @@ func (s *Store) perform(ctx context.Context, run *job.Run) error {
 	if err := run.Params(&u.params); err != nil {
 		return err
 	}
-	if err := run.Progress(&u.progress); err != nil {
+	if err := run.LoadCheckpoint(&u.progress); err != nil {
 		return err
 	}
 	if u.progress.Parts == nil {
@@ -74,7 +74,7 @@ func (s *Store) perform(ctx context.Context, run *job.Run) error {
 	}
 	for _, v := range u.params.Environment {
 		if v.Secret {
-			run.Hide(v.Value.Reveal())
+			run.Redact(v.Value.Reveal())
 		}
 	}
 	hold, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
@@ -109,7 +109,7 @@ func (u *update) begin(ctx context.Context) error {
 	if err := u.turn(ctx); err != nil {
 		return err
 	}
-	given, err := u.Bundles.Holds(ctx, u.params.HostID, sdk.Update, u.params.Sum)
+	given, err := u.Bundles.FindConsent(ctx, u.params.HostID, sdk.Update, u.params.Sum)
 	if err != nil {
 		return err
 	}
@@ -136,12 +136,12 @@ func (u *update) update(ctx context.Context) error {
 		}
 	}
 	if u.progress.Verdict == nil {
-		if err := u.judge(u.hold); err != nil {
+		if err := u.decideOutcome(u.hold); err != nil {
 			return err
 		}
 	}
 	if u.progress.Verdict.Back {
-		if err := u.setBack(u.hold); err != nil {
+		if err := u.rollBackAndCheck(u.hold); err != nil {
 			return err
 		}
 	}
@@ -154,7 +154,7 @@ func (u *update) change(ctx context.Context) error {
 	if u.progress.Before == nil {
 		u.run.Note("checking the app")
 		var before *observation
-		err := u.run.Patiently(ctx, func(ctx context.Context) (err error) {
+		err := u.run.RetryUnreachable(ctx, func(ctx context.Context) (err error) {
 			before, err = u.observe(ctx)
 			return err
 		})
@@ -170,7 +170,7 @@ func (u *update) change(ctx context.Context) error {
 		return err
 	}
 	if u.progress.Way == nil {
-		if err := u.makeWay(ctx); err != nil {
+		if err := u.createRestorePoint(ctx); err != nil {
 			return err
 		}
 	}
@@ -203,8 +203,8 @@ func (u *update) change(ctx context.Context) error {
 // also by a late request.
 func (u *update) keepFromStarting(ctx context.Context) error {
 	node := nodeunit.InGuest(u.container(callLimit))
-	err := u.run.Patiently(u.hold, func(ctx context.Context) error {
-		state, _, err := nodeunit.Look(ctx, node, u.runName(), 0, 0)
+	err := u.run.RetryUnreachable(u.hold, func(ctx context.Context) error {
+		state, _, err := nodeunit.ReadState(ctx, node, u.runName(), 0, 0)
 		if err == nil && state.Phase == nodeunit.Prepared {
 			err = nodeunit.Stop(ctx, node, u.runName())
 		}
@@ -272,7 +272,7 @@ func (u *update) otherSystem() string {
 
 // save stores the checkpoint even if the job was just canceled.
 func (u *update) save(ctx context.Context) error {
-	return u.run.SaveProgress(context.WithoutCancel(ctx), &u.progress)
+	return u.run.SaveCheckpoint(context.WithoutCancel(ctx), &u.progress)
 }
 
 // canceled reports whether somebody has canceled the job.
@@ -287,7 +287,7 @@ func (u *update) canceled() bool {
 
 // parts returns the steps that change the container.
 func (u *update) parts() *guest.Parts {
-	return &guest.Parts{Worker: u.Worker, Run: u.run, Asked: u.params.Asked, Kept: u.progress.Parts, Save: u.save}
+	return &guest.Parts{Worker: u.Worker, Run: u.run, Asked: u.params.Asked, Checkpoints: u.progress.Parts, Save: u.save}
 }
 
 // container returns access to the app's container, with a limit for each call.

@@ -70,9 +70,9 @@ type Entry struct {
 	// Details are further facts; they are redacted when the row is written, see
 	// Redact, and shortened to MaxDetails.
 	Details map[string]any
-	// Lasting is of what lasts, in the rows of its beginning and its end; nil
+	// Span is of what lasts, in the rows of its beginning and its end; nil
 	// in others. Recorder alone looks at it.
-	Lasting *Lasting
+	Span *Span
 }
 
 // Detail adds a fact and keeps the others.
@@ -101,10 +101,10 @@ func Begin(ctx context.Context, entry Entry) (context.Context, *Attempt) {
 	return context.WithValue(ctx, attemptKey{}, a), a
 }
 
-// As opens another attempt of the same caller and request, about another
+// BeginAnother opens another attempt of the same caller and request, about another
 // object, which fill writes into it: a request that acts on several objects has
 // one row for each. Without an attempt in the context it does nothing.
-func As(ctx context.Context, fill func(*Entry)) context.Context {
+func BeginAnother(ctx context.Context, fill func(*Entry)) context.Context {
 	a := FromContext(ctx)
 	if a == nil {
 		return ctx

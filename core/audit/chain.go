@@ -16,11 +16,11 @@ import (
 	"github.com/hostler/hostler/core/secret"
 )
 
-// Sealed is the column with the key of the chain, for the rotation of keys.
-var Sealed = secret.Table{Name: "audit_chain", Column: "key", Key: []string{"id"}}
+// SealedTable is the column with the key of the chain, for the rotation of keys.
+var SealedTable = secret.Table{Name: "audit_chain", Column: "key", Key: []string{"id"}}
 
 // keyPlace is what the encrypted key of the chain is bound to.
-var keyPlace = secret.Binding{Table: Sealed.Name, Column: Sealed.Column, Row: secret.Row(1)}
+var keyPlace = secret.Binding{Table: SealedTable.Name, Column: SealedTable.Column, Row: secret.Row(1)}
 
 // Chain makes changes of the trail in the database visible. Every row gets a
 // place (1, 2, 3 …) with the hash of the place before, and a hash over that and

@@ -444,7 +444,7 @@ func TestKeyRotation(t *testing.T) {
 	t.Parallel()
 	tr := newTrail(t, 10)
 	for range 2 {
-		report, err := tr.keys.Rotate(t.Context(), secret.Rotation{DB: tr.db, Tables: []secret.Table{audit.Sealed}})
+		report, err := tr.keys.Rotate(t.Context(), secret.Rotation{DB: tr.db, Tables: []secret.Table{audit.SealedTable}})
 		if err != nil || report.Rewritten != 1 {
 			t.Fatalf("%+v %v", report, err)
 		}

@@ -30,7 +30,7 @@ func (c *Chain) Clear(ctx context.Context, before *time.Time, confirm string) (d
 	if before != nil && before.After(time.Now()) {
 		return 0, problem.InvalidField("must not be in the future", "in_future", "body", "before")
 	}
-	err = plan.Begin(ctx).Decide(ctx, plan.Confirmation{
+	err = plan.Begin(ctx).Finish(ctx, plan.Confirmation{
 		Code: problem.CodeConfirmRequired, Phrase: ClearPhrase, Given: confirm == ClearPhrase,
 		Why: "clearing the audit log cannot be undone: type the phrase to confirm",
 	}, func(ctx context.Context, p *plan.Plan) error { return c.tell(ctx, before, p) })

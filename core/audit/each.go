@@ -34,7 +34,7 @@ func Each(ctx context.Context, d *db.DB, f Filter, fn func(*Record) error) error
 	if f.impossible() {
 		return nil
 	}
-	q := f.narrow(d.With(ctx).Session(&gorm.Session{DryRun: true}).Model(&Row{})).Select("at, " +
+	q := f.narrow(d.Gorm(ctx).Session(&gorm.Session{DryRun: true}).Model(&Row{})).Select("at, " +
 		recordColumns).Order("at, id").Find(&[]map[string]any{}).Statement
 	columns := 1 + strings.Count(recordColumns, ",") + 1
 	formats := make(pgx.QueryResultFormats, columns) // digits as text

@@ -1,4 +1,4 @@
 package audit
 
 // Turn is one turn of Run.
-var Turn = (*Underway).turn
+var Turn = (*SpanTracker).turn

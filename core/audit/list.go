@@ -55,14 +55,14 @@ func List(ctx context.Context, d *db.DB, f Filter) (rows []Row, total int, err e
 		return []Row{}, 0, nil
 	}
 	var count int64
-	if err := f.narrow(d.With(ctx).Model(&Row{})).Count(&count).Error; err != nil {
+	if err := f.narrow(d.Gorm(ctx).Model(&Row{})).Count(&count).Error; err != nil {
 		return nil, 0, db.Problem(fmt.Errorf("counting audit rows: %w", err))
 	}
 	if f.Limit == 0 {
 		f.Limit = 50
 	}
 	rows = []Row{}
-	err = f.narrow(d.With(ctx)).Select(listedColumns).Order("at DESC, id DESC").Offset(f.Offset).Limit(f.Limit).Find(&rows).Error
+	err = f.narrow(d.Gorm(ctx)).Select(listedColumns).Order("at DESC, id DESC").Offset(f.Offset).Limit(f.Limit).Find(&rows).Error
 	if err != nil {
 		return nil, 0, db.Problem(fmt.Errorf("listing audit rows: %w", err))
 	}
@@ -78,7 +78,7 @@ func List(ctx context.Context, d *db.DB, f Filter) (rows []Row, total int, err e
 // problem is not_found.
 func Get(ctx context.Context, d *db.DB, id int64) (*Row, error) {
 	var row Row
-	err := d.With(ctx).Where("id = ?", id).Take(&row).Error
+	err := d.Gorm(ctx).Where("id = ?", id).Take(&row).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return nil, problem.New(problem.CodeNotFound, "audit entry not found")
 	}

@@ -107,15 +107,15 @@ func cleanTo(s string, most int) string {
 // which change nothing else.
 type Recorder struct {
 	DB *db.DB
-	// Underway keeps what has begun and not ended; nil keeps nothing of it but the rows.
-	Underway *Underway
+	// Spans keeps what has begun and not ended; nil keeps nothing of it but the rows.
+	Spans *SpanTracker
 }
 
 // Record writes one entry.
 func (r Recorder) Record(ctx context.Context, entry Entry) error {
 	return r.DB.Tx(ctx, func(tx *db.Tx) error {
-		if entry.Lasting != nil && r.Underway != nil {
-			if err := r.Underway.note(ctx, tx, entry); err != nil {
+		if entry.Span != nil && r.Spans != nil {
+			if err := r.Spans.note(ctx, tx, entry); err != nil {
 				return err
 			}
 		}

@@ -27,16 +27,16 @@ type SealerConfig struct {
 	Logger hclog.Logger
 	// Every is the time between two looks for new rows; 250 ms when zero.
 	Every time.Duration
-	// Starved is how long other sessions may keep the end of the chain from
+	// LagLimit is how long other sessions may keep the end of the chain from
 	// this sealer, while rows wait, before its log says so; a minute when zero.
 	// Sealers keep it for moments.
-	Starved time.Duration
+	LagLimit time.Duration
 	// Batch is how many rows get their places in one transaction; 1,000 when zero.
 	Batch int
-	// Unable reports whether this instance cannot open the chain's key for now:
+	// KeyUnavailable reports whether this instance cannot open the chain's key for now:
 	// Run leaves the rows to other instances while it does. It must not block;
 	// nil stands for never.
-	Unable func() bool
+	KeyUnavailable func() bool
 	// Pulse hears of every turn of Run; nil hears nothing.
 	Heartbeat *heartbeat.Monitor
 }
@@ -67,14 +67,14 @@ func NewSealer(config SealerConfig) *Sealer {
 	if config.Every <= 0 {
 		config.Every = defaultSealEvery
 	}
-	if config.Starved <= 0 {
-		config.Starved = time.Minute
+	if config.LagLimit <= 0 {
+		config.LagLimit = time.Minute
 	}
 	if config.Batch <= 0 {
 		config.Batch = defaultSealBatch
 	}
-	if config.Unable == nil {
-		config.Unable = func() bool { return false }
+	if config.KeyUnavailable == nil {
+		config.KeyUnavailable = func() bool { return false }
 	}
 	return &Sealer{config: config, after: everyID}
 }
@@ -92,7 +92,7 @@ func (s *Sealer) Run(ctx context.Context) {
 			return
 		case <-timer.C:
 		}
-		if s.config.Unable() {
+		if s.config.KeyUnavailable() {
 			s.config.Heartbeat.Beat(sealPause)
 			timer.Reset(sealPause)
 			continue
@@ -112,7 +112,7 @@ func (s *Sealer) Run(ctx context.Context) {
 		case n == s.config.Batch:
 			next = 0
 		}
-		if err == nil && !s.since.IsZero() && time.Since(s.since) > s.config.Starved && failing == "" {
+		if err == nil && !s.since.IsZero() && time.Since(s.since) > s.config.LagLimit && failing == "" {
 			failing = "starved"
 			s.config.Logger.Error("new entries of the audit log get no position in its chain: another database session holds its lock "+
 				"and can change these entries unnoticed",

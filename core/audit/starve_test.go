@@ -45,7 +45,7 @@ func TestSealerThatGetsNoTurnSaysSo(t *testing.T) {
 	const starved = 50 * time.Millisecond
 	log := &said{}
 	sealer := audit.NewSealer(audit.SealerConfig{
-		Chain: tr.chain, Every: time.Millisecond, Starved: starved, Logger: hclog.New(&hclog.LoggerOptions{Output: log}),
+		Chain: tr.chain, Every: time.Millisecond, LagLimit: starved, Logger: hclog.New(&hclog.LoggerOptions{Output: log}),
 	})
 	ctx, end := context.WithCancel(t.Context())
 	var running sync.WaitGroup
@@ -79,7 +79,7 @@ func TestUnableSealerLeavesTheRows(t *testing.T) {
 	asked := make(chan struct{}, 100) // more turns than fit into the test
 	sealer := audit.NewSealer(audit.SealerConfig{
 		Chain: tr.chain, Every: time.Millisecond, Logger: hclog.New(&hclog.LoggerOptions{Output: log}),
-		Unable: func() bool { asked <- struct{}{}; return true },
+		KeyUnavailable: func() bool { asked <- struct{}{}; return true },
 	})
 	tr.write(3)
 	ctx, end := context.WithCancel(t.Context())

@@ -27,8 +27,8 @@ type Store struct {
 	Logger hclog.Logger
 	// Heartbeat hears of every turn of Run; nil hears nothing.
 	Heartbeat *heartbeat.Monitor
-	// Unable reports whether this instance can open no token for now; nil stands for never.
-	Unable func() bool
+	// HostsUnavailable reports whether this instance can open no token for now; nil stands for never.
+	HostsUnavailable func() bool
 }
 
 func (s *Store) log() hclog.Logger {

@@ -36,10 +36,10 @@ type Coverage struct {
 	VolumesAt *time.Time      `json:"volumes_as_of" doc:"When the guest's configuration was read for left_out; null if it was not read yet"`
 }
 
-// Judged are, in SQL, common tables of which the last, judged, has the coverage of each guest, for queries of other nouns: id, kind, app,
-// name, host_id, cluster_id, taken_at, promise in days, and state. $1 and $2 say what may be seen, and $3 is the setting
+// CoverageSQL are, in SQL, common tables of which the last, judged, has the coverage of each guest, for queries of other nouns: id, kind,
+// app, name, host_id, cluster_id, taken_at, promise in days, and state. $1 and $2 say what may be seen, and $3 is the setting
 // backup.max_age_days.
-const Judged = coverage
+const CoverageSQL = coverage
 
 // missing is the SQL condition for a volume v that a guest uses and that its newest backup, taken at taken_at, may not contain.
 const missing = "(v.left_out OR v.included_at > taken_at) AND NOT v.unused AND v.storage <> ''"
@@ -78,7 +78,8 @@ type CoverageFilter struct {
 
 // Coverage gives one page of the guests that may be seen with their newest good backup, those without one and the oldest first, and how
 // many there are on all pages.
-func (s *Store) Coverage(ctx context.Context, f CoverageFilter, visible identity.Visible, offset, limit int) ([]Coverage, int, error) {
+func (s *Store) Coverage(ctx context.Context, f CoverageFilter, visible identity.VisibleTeams, offset, limit int) ([]Coverage, int,
+	error) {
 	days, err := setting.Get(ctx, s.DB, setting.BackupMaxAge)
 	if err != nil {
 		return nil, 0, err
@@ -121,7 +122,7 @@ func (s *Store) addLeftOut(ctx context.Context, all []Coverage) error {
 	for i := range all {
 		taken[all[i].GuestID] = all[i].BackupAt
 	}
-	left, asOf, err := guest.MissingFrom(ctx, s.DB, taken)
+	left, asOf, err := guest.MissingVolumes(ctx, s.DB, taken)
 	for i := range all {
 		all[i].LeftOut = append([]guest.LeftOut{}, left[all[i].GuestID]...)
 		if at, read := asOf[all[i].GuestID]; read {

@@ -12,7 +12,7 @@ import (
 	"github.com/hostler/hostler/core/identity"
 )
 
-var everything = identity.Visible{All: true, Teams: []int64{}}
+var everything = identity.VisibleTeams{All: true, Teams: []int64{}}
 
 // fill makes guests in one cluster, each with so many backups, one an hour.
 func fill(t testing.TB, d *db.DB, guests, each int) {

@@ -40,44 +40,44 @@ func (s *Store) deletion(ctx context.Context, b stored) (job.Spec, error) {
 
 // Delete asks for a backup to be deleted, confirmed by the name of the guest that it is of, or by that guest's id at the hypervisor
 // where no name is known. Problems: not_found, capability_missing, unsupported, protected, confirm_required, plan_stale, guest_busy
-// while another job deletes it, and those of host.Ask.
-func (s *Store) Delete(ctx context.Context, id int64, confirm *string) (guest.Started, error) {
+// while another job deletes it, and those of host.Call.
+func (s *Store) Delete(ctx context.Context, id int64, confirm *string) (guest.StartResult, error) {
 	b, err := s.read(ctx, id)
 	if err != nil {
-		return guest.Started{}, err
+		return guest.StartResult{}, err
 	}
 	phrase := b.phrase()
 	draft, confirmation := plan.Begin(ctx), plan.Confirmation{
 		Code: problem.CodeConfirmRequired, Phrase: phrase, Given: confirm != nil && *confirm == phrase,
 		Why: fmt.Sprintf("the backup of %s is deleted permanently; to proceed, send the name %s as confirm", phrase, phrase),
 	}
-	if err := draft.Stop(ctx, s.require(ctx, b.HostID), confirmation); err != nil {
-		return guest.Started{}, err
+	if err := draft.RefuseAndStop(ctx, s.require(ctx, b.HostID), confirmation); err != nil {
+		return guest.StartResult{}, err
 	}
 	present, err := s.present(ctx, b)
 	switch {
 	case err != nil:
 		err = draft.Refuse(err)
 	case present == nil:
-		return guest.Started{}, problem.New(problem.CodeNotFound, "the backup no longer exists")
+		return guest.StartResult{}, problem.New(problem.CodeNotFound, "the backup no longer exists")
 	case present.Protected:
 		err = draft.Refuse(problem.New(problem.CodeProtected, "the backup is protected; remove the protection first"))
 	}
 	if err != nil {
-		return guest.Started{}, err
+		return guest.StartResult{}, err
 	}
-	if err := draft.Decide(ctx, confirmation, func(ctx context.Context, p *plan.Plan) error { return s.tell(ctx, b, p) }); err != nil {
-		return guest.Started{}, err
+	if err := draft.Finish(ctx, confirmation, func(ctx context.Context, p *plan.Plan) error { return s.tell(ctx, b, p) }); err != nil {
+		return guest.StartResult{}, err
 	}
 	spec, err := s.deletion(ctx, b)
 	if err != nil {
-		return guest.Started{}, err
+		return guest.StartResult{}, err
 	}
 	made, err := s.Actor.Enqueue(ctx, spec)
 	if err != nil {
-		return guest.Started{}, err
+		return guest.StartResult{}, err
 	}
-	return guest.Started{Job: made.View()}, nil
+	return guest.StartResult{Job: made.View()}, nil
 }
 
 // tokenID is the id of the host's token for backups; empty where there is none.
@@ -93,7 +93,7 @@ func (s *Store) tokenID(ctx context.Context, hostID int64) (id string, err error
 // gone is a verdict where a deletion went well and the backup is there all the same: the task was another one's.
 func (s *Store) gone(ctx context.Context, run *job.Run, params deleteParams) error {
 	var present *hypervisor.Backup
-	err := run.Patiently(ctx, func(ctx context.Context) (err error) {
+	err := run.RetryUnreachable(ctx, func(ctx context.Context) (err error) {
 		present, err = s.find(ctx, params.HostID, params.Backup, listLimit)
 		return err
 	})
@@ -110,8 +110,8 @@ func (s *Store) present(ctx context.Context, b stored) (*hypervisor.Backup, erro
 }
 
 func (s *Store) find(ctx context.Context, hostID int64, wanted hypervisor.Backup, limit time.Duration) (*hypervisor.Backup, error) {
-	return host.AskWithin(ctx, s.Actor.Hosts, limit, hostID, endpoint.Backup,
-		func(ctx context.Context, at hypervisor.Backuper) (*hypervisor.Backup, error) {
+	return host.CallWithTimeout(ctx, s.Actor.Hosts, limit, hostID, endpoint.Backup,
+		func(ctx context.Context, at hypervisor.BackupManager) (*hypervisor.Backup, error) {
 			all, err := at.Backups(ctx, hypervisor.BackupQuery{Storage: wanted.Storage, Node: wanted.Node})
 			for i := range all {
 				if all[i].ID == wanted.ID {
@@ -138,7 +138,7 @@ func (s *Store) tell(ctx context.Context, b stored, p *plan.Plan) error {
 	case others == 0:
 		p.Warn("This is the last known good backup of %s.", b.phrase())
 	case newest != nil:
-		p.AddSince(plan.KindBackup, "", *newest, "%s.", plan.Counted(others, "1 good backup of the guest remains",
+		p.AddSince(plan.KindBackup, "", *newest, "%s.", plan.Plural(others, "1 good backup of the guest remains",
 			"%d good backups of the guest remain"))
 	}
 	return nil
@@ -182,17 +182,17 @@ func (s *Store) delete(ctx context.Context, run *job.Run) error {
 			return time.Now(), false, nil
 		},
 		Send: func(ctx context.Context, at hypervisor.Host) (string, error) {
-			able, err := host.Able[hypervisor.Backuper](at)
+			able, err := host.AsAbility[hypervisor.BackupManager](at)
 			if err != nil {
 				return "", err
 			}
 			return able.DeleteBackup(ctx, b)
 		},
 		Query: func() hypervisor.TaskQuery { return hypervisor.TaskQuery{Node: b.Node} },
-		Ours: func(task hypervisor.Task) bool {
+		IsOurs: func(task hypervisor.Task) bool {
 			return task.Operation == hypervisor.OperationVolumeDelete && guest.SentBy(task, token)
 		},
-		Absent: func(ctx context.Context, _ time.Time, reaches bool) error {
+		OnMissing: func(ctx context.Context, _ time.Time, reaches bool) error {
 			present, err := s.find(ctx, params.HostID, b, listLimit)
 			if err != nil || reaches || present == nil {
 				return err

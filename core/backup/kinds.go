@@ -18,22 +18,22 @@ type runParams struct {
 	Compress  *string             `json:"compress,omitempty" enum:"0,gzip,lzo,zstd"`
 	Notes     *string             `json:"notes,omitempty" maxLength:"250"`
 	Protected bool                `json:"protected,omitempty"`
-	guest.Kept
+	guest.Retention
 }
 
 // Kinds are what a schedule may ask for: backup.run.
 func (s *Store) Kinds() []schedule.Kind {
-	run := schedule.Of("backup.run", "Back up guests", func(ctx context.Context, p runParams) (schedule.Enqueue, error) {
-		chosen, err := guest.Choose(p.VMID, p.AppID, p.Targets, p.Select, "vm_id, app_id, targets and select")
+	run := schedule.NewKind("backup.run", "Back up guests", func(ctx context.Context, p runParams) (schedule.Enqueue, error) {
+		chosen, err := guest.ChooseTargets(p.VMID, p.AppID, p.Targets, p.Select, "vm_id, app_id, targets and select")
 		if err != nil {
 			return nil, err
 		}
 		chosen.PromisedTemplates = true
-		guests, err := s.Guests.Scheduled(ctx, s.Actor, chosen, "vm", "app")
+		guests, err := s.Guests.ScheduledGuests(ctx, s.Actor, chosen, "vm", "app")
 		if err != nil {
 			return nil, err
 		}
-		order := guest.BackupOrder{Storage: p.Storage, Mode: p.Mode, Compress: p.Compress, Notes: p.Notes, Protected: p.Protected}
+		order := guest.BackupRequest{Storage: p.Storage, Mode: p.Mode, Compress: p.Compress, Notes: p.Notes, Protected: p.Protected}
 		return guests.Each(ctx, func(ctx context.Context, r guest.Request) (schedule.Enqueue, error) {
 			return guest.PrepareBackup(ctx, s.Actor, r, order)
 		})

@@ -49,7 +49,8 @@ func newest(offset, limit int) string {
 }
 
 // List gives one page of the backups that may be seen, newest first, and how many there are on all pages.
-func (s *Store) List(ctx context.Context, f Filter, visible identity.Visible, offset, limit int) (all []Backup, total int, err error) {
+func (s *Store) List(ctx context.Context, f Filter, visible identity.VisibleTeams, offset, limit int) (all []Backup, total int,
+	err error) {
 	var where conditions
 	where.add(!visible.All, "h.team_id = ANY(?)", visible.Teams)
 	where.add(f.HostID != 0, "s.host_id = ?", f.HostID)

@@ -25,7 +25,7 @@ func (s *Store) Run(ctx context.Context) {
 			return
 		case <-timer.C:
 		}
-		if s.Unable == nil || !s.Unable() {
+		if s.HostsUnavailable == nil || !s.HostsUnavailable() {
 			if err := s.Turn(ctx); err != nil && ctx.Err() == nil {
 				s.log().Warn("could not list the backups; trying again", "error", err)
 			}

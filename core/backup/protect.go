@@ -13,7 +13,7 @@ import (
 )
 
 // Protect protects a backup at the hypervisor from being deleted, or ends that, and returns it as it is then. Problems: not_found,
-// capability_missing, unsupported, and those of host.Ask.
+// capability_missing, unsupported, and those of host.Call.
 func (s *Store) Protect(ctx context.Context, id int64, protected bool) (Backup, error) {
 	b, err := s.read(ctx, id)
 	if err != nil {
@@ -26,8 +26,8 @@ func (s *Store) Protect(ctx context.Context, id int64, protected bool) (Backup, 
 	if err := s.DB.Tx(ctx, func(tx *db.Tx) error { return audit.Write(ctx, tx) }); err != nil {
 		return Backup{}, err
 	}
-	_, err = host.AskWithin(ctx, s.Actor.Hosts, changeLimit, b.HostID, endpoint.Backup,
-		func(ctx context.Context, at hypervisor.Backuper) (struct{}, error) {
+	_, err = host.CallWithTimeout(ctx, s.Actor.Hosts, changeLimit, b.HostID, endpoint.Backup,
+		func(ctx context.Context, at hypervisor.BackupManager) (struct{}, error) {
 			return struct{}{}, at.ProtectBackup(ctx, b.at, protected)
 		})
 	if err != nil {
@@ -42,7 +42,7 @@ func (s *Store) Protect(ctx context.Context, id int64, protected bool) (Backup, 
 // require refuses what needs a token for backups, or a driver that knows them.
 func (s *Store) require(ctx context.Context, hostID int64) error {
 	return s.Actor.Hosts.Require(ctx, hostID, endpoint.Backup, func(at hypervisor.Host) error {
-		_, err := host.Able[hypervisor.Backuper](at)
+		_, err := host.AsAbility[hypervisor.BackupManager](at)
 		return err
 	})
 }

@@ -79,8 +79,8 @@ func (s *Store) source(ctx context.Context, sql string, args ...any) (*source, e
 
 // list asks for the backups of a storage and writes what it found.
 func (s *Store) list(ctx context.Context, src source) error {
-	found, err := host.AskWithin(ctx, s.Actor.Hosts, listLimit, src.host, endpoint.Backup,
-		func(ctx context.Context, at hypervisor.Backuper) ([]hypervisor.Backup, error) {
+	found, err := host.CallWithTimeout(ctx, s.Actor.Hosts, listLimit, src.host, endpoint.Backup,
+		func(ctx context.Context, at hypervisor.BackupManager) ([]hypervisor.Backup, error) {
 			return at.Backups(ctx, hypervisor.BackupQuery{Storage: src.name, Node: src.node})
 		})
 	if ctx.Err() != nil {

@@ -168,7 +168,7 @@ func (s *Store) tally(ctx context.Context, tx *db.Tx, since time.Time) (map[int6
 		}
 		t.late = append(t.late, name+": "+last)
 		return nil
-	}, Judged+` SELECT team_id, state, name, taken_at, CASE WHEN state = 'partial' THEN (SELECT left(string_agg(v.key || COALESCE(
+	}, CoverageSQL+` SELECT team_id, state, name, taken_at, CASE WHEN state = 'partial' THEN (SELECT left(string_agg(v.key || COALESCE(
 			' (' || NULLIF(v.path, '') || ')', ''), ', ' ORDER BY v.key), 200) FROM guest_volumes v WHERE v.guest_id = j.id AND `+missing+`)
 			ELSE '' END, count
 		FROM (SELECT h.team_id, j.id, j.state, j.name, j.taken_at, count(*) OVER w, row_number() OVER (w ORDER BY j.taken_at NULLS FIRST,
@@ -208,7 +208,7 @@ func (t *tally) write(ctx context.Context, tx *db.Tx, team *int64, since time.Ti
 			fmt.Fprintf(&b, "and %d more\n", more)
 		}
 	}
-	return notify.Write(ctx, tx.Pgx, notify.Event{TeamID: team, Kind: notify.BackupReport, State: notify.Told, Severity: severity,
+	return notify.Write(ctx, tx.Pgx, notify.Event{TeamID: team, Kind: notify.BackupReport, State: notify.OneTime, Severity: severity,
 		Title: fmt.Sprintf("Backups: %d done, %d failed, %d overdue", t.made, t.failed, t.stale), Body: b.String(),
 		Link: "/backups"})
 }

@@ -12,12 +12,12 @@ import (
 // Restore asks for a guest to be made of a backup: a new one, or with Over the one that it is of, which is confirmed by its name. Problems
 // besides those of guest.RestoreNew and guest.RestoreOver: not_found; invalid for fields that do not go together; and invalid_state where
 // the guest that is to be replaced is gone.
-func (s *Store) Restore(ctx context.Context, id int64, order guest.RestoreOrder, confirm *string) (guest.Made, error) {
+func (s *Store) Restore(ctx context.Context, id int64, order guest.RestoreRequest, confirm *string) (guest.CreateResult, error) {
 	b, err := s.read(ctx, id)
 	if err != nil {
-		return guest.Made{}, err
+		return guest.CreateResult{}, err
 	}
-	of := guest.Restorable{ID: b.ID, HostID: b.HostID, TeamID: b.teamID, Name: b.phrase(), GuestID: b.guestID, Backup: b.at}
+	of := guest.RestoreSource{ID: b.ID, HostID: b.HostID, TeamID: b.teamID, Name: b.phrase(), GuestID: b.guestID, Backup: b.at}
 	if b.Verified != nil {
 		of.Backup.Verified = *b.Verified
 	}
@@ -36,11 +36,11 @@ func (s *Store) Restore(ctx context.Context, id int64, order guest.RestoreOrder,
 		}
 	}
 	if len(faults) > 0 {
-		return guest.Made{}, problem.Invalid(faults...)
+		return guest.CreateResult{}, problem.Invalid(faults...)
 	}
 	request, err := s.over(ctx, b)
-	if err := plan.Begin(ctx).Stop(ctx, err, plan.Confirmation{}); err != nil {
-		return guest.Made{}, err
+	if err := plan.Begin(ctx).RefuseAndStop(ctx, err, plan.Confirmation{}); err != nil {
+		return guest.CreateResult{}, err
 	}
 	request.Confirm = confirm
 	return guest.RestoreOver(ctx, s.Actor, request, of, order)

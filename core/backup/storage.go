@@ -31,7 +31,7 @@ const tokenOf = `EXISTS (SELECT FROM hosts o JOIN host_credentials k ON k.host_i
 	WHERE o.cluster_id = s.cluster_id)`
 
 // Storages gives the storages of backups that may be seen, by host and name.
-func (s *Store) Storages(ctx context.Context, visible identity.Visible) ([]Storage, error) {
+func (s *Store) Storages(ctx context.Context, visible identity.VisibleTeams) ([]Storage, error) {
 	rows, err := s.DB.Pool.Query(ctx, `SELECT s.host_id, h.name, c.name, NULLIF(s.node, ''), s.name,
 		(SELECT count(*) FROM backups b WHERE b.storage_id = s.id), s.as_of, s.error_code, s.error, `+tokenOf+`
 		FROM backup_storages s JOIN hosts h ON h.id = s.host_id JOIN clusters c ON c.id = s.cluster_id

@@ -28,8 +28,8 @@ import (
 // Store has the bundles and consents of an instance.
 type Store struct {
 	DB *db.DB
-	// Refers are queries in SQL, each for the checksums of bundles that must stay: those that other nouns refer to.
-	Refers []string
+	// References are queries in SQL, each for the checksums of bundles that must stay: those that other nouns refer to.
+	References []string
 }
 
 // Key says which bundle.
@@ -182,10 +182,10 @@ const lockClass int32 = 0x62756e64
 
 // Prune deletes one batch of bundles that nothing refers to and that nobody has asked for in the last 30 days, and then of files that no
 // bundle has; it says how many rows went, none when nothing is left. A bundle stays while it is the last that was consented to for an
-// entry on a host that is there, or one of Refers has it.
+// entry on a host that is there, or one of References has it.
 func (s *Store) Prune(ctx context.Context) (n int64, err error) {
 	stay := ""
-	for _, query := range s.Refers {
+	for _, query := range s.References {
 		stay += " AND b.sum NOT IN (" + query + ")"
 	}
 	err = s.DB.Tx(ctx, func(tx *db.Tx) error {

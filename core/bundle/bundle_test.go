@@ -69,7 +69,7 @@ func caller(t testing.TB) context.Context {
 }
 
 func (f *fixture) give(ctx context.Context, host int64, k bundle.Key, sum string) error {
-	return f.DB.Tx(ctx, func(tx *db.Tx) error { return f.Give(ctx, tx, host, k, sum) })
+	return f.DB.Tx(ctx, func(tx *db.Tx) error { return f.GiveConsent(ctx, tx, host, k, sum) })
 }
 
 // Files are kept once, and the same bytes are one bundle whichever pin they come from.
@@ -109,7 +109,7 @@ func TestPrune(t *testing.T) {
 	inventorytest.User(t, f.DB)
 	inventorytest.Write(t, f.DB, inventorytest.Cluster{Hosts: []inventorytest.Host{{Name: "lab"}}})
 	f.Exec("CREATE TABLE installed (sum text)")
-	f.Refers = []string{"SELECT sum FROM installed WHERE sum IS NOT NULL"}
+	f.References = []string{"SELECT sum FROM installed WHERE sum IS NOT NULL"}
 	var sums []string
 	for i := range 4 {
 		pin := f.state(fmt.Sprintf("engine %d", i), fmt.Sprintf("a %d", i), "b")
@@ -186,14 +186,15 @@ func TestGive(t *testing.T) {
 	if err := f.give(caller(t), 1, key("a", pin), b.Sum); err != nil {
 		t.Fatal(err)
 	}
-	if c, err := f.Holds(t.Context(), 1, sdk.Install, b.Sum); err != nil || c == nil || c.ActorEmail != "ann@example.com" || *c.ActorID != 1 {
+	if c, err := f.FindConsent(t.Context(), 1, sdk.Install, b.Sum); err != nil || c == nil || c.ActorEmail != "ann@example.com" ||
+		*c.ActorID != 1 {
 		t.Errorf("%+v, %v", c, err)
 	}
-	if c, err := f.Holds(t.Context(), 2, sdk.Install, b.Sum); err != nil || c != nil {
+	if c, err := f.FindConsent(t.Context(), 2, sdk.Install, b.Sum); err != nil || c != nil {
 		t.Errorf("on another host: %+v, %v", c, err)
 	}
 	f.Exec("UPDATE consents SET text_version = text_version + 1")
-	if c, err := f.Holds(t.Context(), 1, sdk.Install, b.Sum); err != nil || c != nil {
+	if c, err := f.FindConsent(t.Context(), 1, sdk.Install, b.Sum); err != nil || c != nil {
 		t.Errorf("to another text: %+v, %v", c, err)
 	}
 }

@@ -32,10 +32,10 @@ type Consent struct {
 	GivenAt    time.Time
 }
 
-// Give keeps a consent of the context's caller, who has seen the plan, to a bundle that is kept. The row of the trail is the caller's to
-// write, in the same transaction. Problems: not_found for a host or a bundle that is not there; forbidden for the service itself, which
-// cannot consent.
-func (s *Store) Give(ctx context.Context, tx *db.Tx, hostID int64, k Key, sum string) error {
+// GiveConsent keeps a consent of the context's caller, who has seen the plan, to a bundle that is kept. The row of the trail is the
+// caller's to write, in the same transaction. Problems: not_found for a host or a bundle that is not there; forbidden for the service
+// itself, which cannot consent.
+func (s *Store) GiveConsent(ctx context.Context, tx *db.Tx, hostID int64, k Key, sum string) error {
 	caller := identity.FromContext(ctx)
 	if caller == nil {
 		return problem.New(problem.CodeForbidden, "only a person can consent")
@@ -54,14 +54,14 @@ func (s *Store) Give(ctx context.Context, tx *db.Tx, hostID int64, k Key, sum st
 	return nil
 }
 
-// Holds gives the consent by which a bundle may run on a host for a purpose, and nil where nobody has consented to the present text. It is
-// asked again when a job begins.
-func (s *Store) Holds(ctx context.Context, hostID int64, purpose sdk.Purpose, sum string) (*Consent, error) {
+// FindConsent gives the consent by which a bundle may run on a host for a purpose, and nil where nobody has consented to the present
+// text. It is asked again when a job begins.
+func (s *Store) FindConsent(ctx context.Context, hostID int64, purpose sdk.Purpose, sum string) (*Consent, error) {
 	return s.consent(ctx, "host_id = $1 AND purpose = $2 AND bundle = $3 AND text_version = $4", hostID, string(purpose), sum, TextVersion)
 }
 
-// HeldBy reports whether the context's caller has consented to the present text for a bundle on a host before.
-func (s *Store) HeldBy(ctx context.Context, hostID int64, purpose sdk.Purpose, sum string) (bool, error) {
+// ConsentedBefore reports whether the context's caller has consented to the present text for a bundle on a host before.
+func (s *Store) ConsentedBefore(ctx context.Context, hostID int64, purpose sdk.Purpose, sum string) (bool, error) {
 	caller := identity.FromContext(ctx)
 	if caller == nil {
 		return false, nil
@@ -71,8 +71,8 @@ func (s *Store) HeldBy(ctx context.Context, hostID int64, purpose sdk.Purpose, s
 	return c != nil, err
 }
 
-// Last gives the newest consent to any bundle of an entry on a host, and nil where there is none.
-func (s *Store) Last(ctx context.Context, hostID int64, source, slug string) (*Consent, error) {
+// LastConsent gives the newest consent to any bundle of an entry on a host, and nil where there is none.
+func (s *Store) LastConsent(ctx context.Context, hostID int64, source, slug string) (*Consent, error) {
 	return s.consent(ctx, "host_id = $1 AND source = $2 AND slug = $3", hostID, source, slug)
 }
 

@@ -15,7 +15,7 @@ import (
 // waits again. Problems: not_found for an unknown source, invalid_state if
 // nothing waits, plan_stale if another loss waits now, conflict during a
 // refresh.
-func (s *Store) Accept(ctx context.Context, name, digest string) (*Started, error) {
+func (s *Store) Accept(ctx context.Context, name, digest string) (*RefreshResult, error) {
 	var made *job.Job
 	err := s.DB.Tx(ctx, func(tx *db.Tx) error {
 		r, err := stored(ctx, tx.Pgx, name, "FOR UPDATE OF s")
@@ -50,5 +50,5 @@ func (s *Store) Accept(ctx context.Context, name, digest string) (*Started, erro
 	if err != nil {
 		return nil, err
 	}
-	return &Started{Job: made.View()}, nil
+	return &RefreshResult{Job: made.View()}, nil
 }

@@ -37,8 +37,8 @@ import (
 	sdk "github.com/hostler/hostler/sdk/catalog"
 )
 
-// Sealed is the column with the options of sources, for the rotation of keys.
-var Sealed = secret.Table{Name: "catalog_sources", Column: "options", Key: []string{"name"}}
+// SealedTable is the column with the options of sources, for the rotation of keys.
+var SealedTable = secret.Table{Name: "catalog_sources", Column: "options", Key: []string{"name"}}
 
 // firstSource is the name of the source whose entries have no prefix.
 const firstSource = "scripts"

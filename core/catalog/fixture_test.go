@@ -105,7 +105,7 @@ func (f *fixture) on(name string) {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	if _, err := f.Update(f.t.Context(), name, catalog.Edit{Enabled: new(true), TrustDigest: s.TrustDigest}); err != nil {
+	if _, err := f.Update(f.t.Context(), name, catalog.SourceChange{Enabled: new(true), TrustDigest: s.TrustDigest}); err != nil {
 		f.t.Fatal(err)
 	}
 }

@@ -52,8 +52,8 @@ type Plan struct {
 	Files      []PlanFile  `json:"files" nullable:"false" doc:"All files that will run, the entry's own first"`
 	Privileges []Privilege `json:"privileges" nullable:"false"`
 
-	Unpinned     []Fetch `json:"unpinned" nullable:"false" doc:"Places that download content that is not pinned, as far as the source detects them"`
-	UnpinnedText string  `json:"unpinned_text" doc:"The unpinned downloads as a sentence"`
+	Unpinned     []UnpinnedDownload `json:"unpinned" nullable:"false" doc:"Places that download content that is not pinned, as far as the source detects them"`
+	UnpinnedText string             `json:"unpinned_text" doc:"The unpinned downloads as a sentence"`
 
 	Notes     []Note   `json:"notes" nullable:"false"`
 	Prompts   int      `json:"prompts" doc:"Number of questions in the scripts without a default answer"`
@@ -88,8 +88,8 @@ type PlanFile struct {
 	Rewritten  int     `json:"rewritten" doc:"Number of places that the source changed in the published file"`
 }
 
-// Fetch is a place in a file that downloads something without a pin.
-type Fetch struct {
+// UnpinnedDownload is a place in a file that downloads something without a pin.
+type UnpinnedDownload struct {
 	File string `json:"file" example:"install/wiki-install.sh"`
 	Line int    `json:"line" example:"12"`
 	Text string `json:"text"`
@@ -152,7 +152,8 @@ func (s *Store) Plan(ctx context.Context, path string, hostID int64, purpose sdk
 	e := &f.entry
 	p := &Plan{Slug: path, Name: e.Name, Source: f.source, Purpose: string(purpose), Host: h.PlanHost, Pin: text(f.pin),
 		Commit: text(e.App.String()),
-		Files:  []PlanFile{}, Privileges: privileges(e), Unpinned: []Fetch{}, UnpinnedText: Unpinned, Notes: []Note{}, Prompts: e.Prompts,
+		Files:  []PlanFile{}, Privileges: privileges(e), Unpinned: []UnpinnedDownload{}, UnpinnedText: Unpinned, Notes: []Note{},
+		Prompts:  e.Prompts,
 		NeedsYes: e.NeedsYes, Overrides: overrides(e), Storages: h.storages, Bridges: h.bridges, Blockers: []Blocker{}, Warnings: []string{},
 		Defaults: Defaults(e.Defaults), Consent: Consent{Version: bundle.TextVersion}}
 	for _, n := range e.Notes {
@@ -277,7 +278,7 @@ func (s *Store) sourceProblem(err error, info sdk.Info, options map[string]strin
 		return err
 	}
 	reason, text := because(err, info, options)
-	p := problem.New(problem.CodeCatalogSourceError, "%s", text).With("reason", reason).Because(err)
+	p := problem.New(problem.CodeCatalogSourceError, "%s", text).With("reason", reason).WithCause(err)
 	if reason == string(plugin.Busy) {
 		p.RetryAfter = 60
 	}
@@ -297,13 +298,13 @@ func (s *Store) show(ctx context.Context, p *Plan, h *planHost, f *found, b *bun
 		}
 	}
 	for _, u := range m.Unpinned {
-		p.Unpinned = append(p.Unpinned, Fetch(u))
+		p.Unpinned = append(p.Unpinned, UnpinnedDownload(u))
 	}
 	p.Consent.Text = consentText(h, &f.entry, m, b.Sum)
 	if m.Purpose == sdk.Update {
 		p.Consent.Text = updateText(h.Name, f.entry.Name, m, b.Sum)
 	}
-	given, err := s.Bundles.Holds(ctx, p.Host.ID, m.Purpose, b.Sum)
+	given, err := s.Bundles.FindConsent(ctx, p.Host.ID, m.Purpose, b.Sum)
 	if err != nil {
 		return err
 	}
@@ -316,7 +317,7 @@ func (s *Store) show(ctx context.Context, p *Plan, h *planHost, f *found, b *bun
 // compare describes the difference from the bundle to which somebody last
 // agreed on the host.
 func (s *Store) compare(ctx context.Context, p *Plan, f *found, b *bundle.Bundle) error {
-	last, err := s.Bundles.Last(ctx, p.Host.ID, f.source, f.slug)
+	last, err := s.Bundles.LastConsent(ctx, p.Host.ID, f.source, f.slug)
 	if err != nil || last == nil {
 		return err
 	}

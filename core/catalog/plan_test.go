@@ -52,7 +52,8 @@ func (f *fixture) consent(ctx context.Context, p *catalog.Plan) {
 	f.t.Helper()
 	pin, _ := sdk.ParsePin(*p.Pin)
 	err := f.db.Tx(ctx, func(tx *db.Tx) error {
-		return f.Bundles.Give(ctx, tx, p.Host.ID, bundle.Key{Source: p.Source, Slug: p.Slug, Purpose: sdk.Purpose(p.Purpose), Pin: pin}, *p.Sum)
+		return f.Bundles.GiveConsent(ctx, tx, p.Host.ID, bundle.Key{Source: p.Source, Slug: p.Slug, Purpose: sdk.Purpose(p.Purpose), Pin: pin},
+			*p.Sum)
 	})
 	if err != nil {
 		f.t.Fatal(err)
@@ -112,13 +113,13 @@ func TestPlan(t *testing.T) {
 		"-echo two\n+echo three\n") {
 		t.Errorf("%+v", c)
 	}
-	if held, err := f.Bundles.Holds(ctx, 1, sdk.Install, was); err != nil || held == nil {
+	if held, err := f.Bundles.FindConsent(ctx, 1, sdk.Install, was); err != nil || held == nil {
 		t.Errorf("the consent to the first bytes: %v, %v", held, err)
 	}
-	if held, err := f.Bundles.Holds(ctx, 2, sdk.Install, was); err != nil || held != nil {
+	if held, err := f.Bundles.FindConsent(ctx, 2, sdk.Install, was); err != nil || held != nil {
 		t.Errorf("a consent on another host: %v, %v", held, err)
 	}
-	if held, err := f.Bundles.Holds(ctx, 1, sdk.Update, was); err != nil || held != nil {
+	if held, err := f.Bundles.FindConsent(ctx, 1, sdk.Update, was); err != nil || held != nil {
 		t.Errorf("a consent for something else: %v, %v", held, err)
 	}
 }

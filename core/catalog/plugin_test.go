@@ -23,7 +23,7 @@ func TestSourceInAProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	m, err := plugin.New(plugin.Config{Dir: dir, Pins: plugin.NewStore(dbtest.Open(t, url)), AllowWritableDir: true,
-		CallPatience: time.Minute,
+		CallWait:     time.Minute,
 		StartTimeout: time.Minute, MinBackoff: 10 * time.Millisecond, MaxBackoff: 100 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)

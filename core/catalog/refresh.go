@@ -25,7 +25,7 @@ func (s *Store) Register() { s.Queue.Register(RefreshKind, job.WorkerFunc(s.refr
 // Kinds returns the job kinds that a schedule may use. The caller must be an
 // admin of the instance.
 func (s *Store) Kinds() []schedule.Kind {
-	return []schedule.Kind{schedule.Of(RefreshKind, "Refresh the catalog",
+	return []schedule.Kind{schedule.NewKind(RefreshKind, "Refresh the catalog",
 		func(ctx context.Context, _ struct{}) (schedule.Enqueue, error) {
 			if caller := identity.FromContext(ctx); caller != nil && caller.Instance() < identity.Admin {
 				return nil, problem.New(problem.CodeForbidden, "this requires the role %s",
@@ -45,14 +45,14 @@ func (s *Store) enqueue(ctx context.Context, tx *db.Tx) (*job.Job, error) {
 	return made, err
 }
 
-// Started is the answer to a request for a refresh.
-type Started struct {
+// RefreshResult is the answer to a request for a refresh.
+type RefreshResult struct {
 	Job job.View `json:"job"`
 }
 
 // Refresh starts a job that asks all sources that are switched on, or returns
 // the one that is running.
-func (s *Store) Refresh(ctx context.Context) (*Started, error) {
+func (s *Store) Refresh(ctx context.Context) (*RefreshResult, error) {
 	var made *job.Job
 	var under *int64
 	err := s.DB.Tx(ctx, func(tx *db.Tx) error {
@@ -71,14 +71,14 @@ func (s *Store) Refresh(ctx context.Context) (*Started, error) {
 		return nil, err
 	}
 	if under != nil {
-		return s.Started(ctx, *under)
+		return s.ReplayRefresh(ctx, *under)
 	}
-	return &Started{Job: made.View()}, nil
+	return &RefreshResult{Job: made.View()}, nil
 }
 
-// Started returns the answer again, with the present state of the job.
-func (s *Store) Started(ctx context.Context, jobID int64) (*Started, error) {
-	visible := identity.Visible{All: true} // of the service itself
+// ReplayRefresh returns the answer again, with the present state of the job.
+func (s *Store) ReplayRefresh(ctx context.Context, jobID int64) (*RefreshResult, error) {
+	visible := identity.VisibleTeams{All: true} // of the service itself
 	if caller := identity.FromContext(ctx); caller != nil {
 		visible = caller.Visible()
 	}
@@ -86,7 +86,7 @@ func (s *Store) Started(ctx context.Context, jobID int64) (*Started, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Started{Job: j.View()}, nil
+	return &RefreshResult{Job: j.View()}, nil
 }
 
 // refresh asks one source after the other. A failure of one is reported and
@@ -119,7 +119,7 @@ func (s *Store) refresh(ctx context.Context, run *job.Run) error {
 			}
 			failed = append(failed, r.Name)
 		}
-		run.Share(float64(i+1) / float64(len(on)))
+		run.SetProgress(float64(i+1) / float64(len(on)))
 	}
 	if len(failed) > 0 {
 		return job.Fail("not refreshed: %s; see the transcript and the status of the catalog for the reasons", strings.Join(failed, ", "))

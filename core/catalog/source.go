@@ -38,12 +38,12 @@ type Source struct {
 	AllowPrivate bool     `json:"allow_private" doc:"true if it may connect to private addresses"`
 	Popularity   bool     `json:"popularity" doc:"true if a third party is asked how often entries are installed"`
 
-	Entries   int        `json:"entries" example:"613"`
-	Pin       *string    `json:"pin" example:"community-scripts/ProxmoxVE@8386465a927ac72f518d1c54ce21fe3c2df03407" doc:"State of the entries: repositories and commits"`
-	SyncedAt  *time.Time `json:"synced_at" doc:"When its entries were last found to be up to date"`
-	ChangedAt *time.Time `json:"changed_at" doc:"When a sync last changed an entry"`
-	Failure   *Failure   `json:"failure" doc:"Why the last sync failed; null if it succeeded"`
-	Held      *Held      `json:"held" doc:"Removal of entries that waits for approval by an owner; null if none waits"`
+	Entries   int          `json:"entries" example:"613"`
+	Pin       *string      `json:"pin" example:"community-scripts/ProxmoxVE@8386465a927ac72f518d1c54ce21fe3c2df03407" doc:"State of the entries: repositories and commits"`
+	SyncedAt  *time.Time   `json:"synced_at" doc:"When its entries were last found to be up to date"`
+	ChangedAt *time.Time   `json:"changed_at" doc:"When a sync last changed an entry"`
+	Failure   *Failure     `json:"failure" doc:"Why the last sync failed; null if it succeeded"`
+	Held      *PendingLoss `json:"held" doc:"Removal of entries that waits for approval by an owner; null if none waits"`
 }
 
 // Failure is a sync that was not taken.
@@ -54,8 +54,8 @@ type Failure struct {
 	Count  int       `json:"count" example:"1" doc:"Number of failures since the last successful sync"`
 }
 
-// Held is a loss of entries that waits for an owner.
-type Held struct {
+// PendingLoss is a loss of entries that waits for an owner.
+type PendingLoss struct {
 	At      time.Time `json:"at"`
 	Pin     string    `json:"pin" doc:"State of the source in which the entries are missing"`
 	Of      int       `json:"of" example:"613" doc:"Number of entries of the source"`
@@ -235,11 +235,11 @@ func (r *row) failed() *Failure {
 }
 
 // held returns the sync that waits for an owner's consent, or nil.
-func (r *row) held() *Held {
+func (r *row) held() *PendingLoss {
 	if r.HeldAt == nil {
 		return nil
 	}
-	h := &Held{At: r.HeldAt.UTC(), Pin: r.HeldPin, Of: r.HeldOf, Removed: []string{}, Digest: heldDigest(r.HeldPin, r.Held)}
+	h := &PendingLoss{At: r.HeldAt.UTC(), Pin: r.HeldPin, Of: r.HeldOf, Removed: []string{}, Digest: heldDigest(r.HeldPin, r.Held)}
 	for _, slug := range r.Held {
 		h.Removed = append(h.Removed, pathOf(r.Name, slug))
 	}
@@ -264,7 +264,7 @@ func (s *Store) open(r *row) (map[string]string, error) {
 
 // binding returns what the encrypted options of a source are bound to.
 func binding(name string) secret.Binding {
-	return secret.Binding{Table: Sealed.Name, Column: Sealed.Column, Row: secret.Row(name)}
+	return secret.Binding{Table: SealedTable.Name, Column: SealedTable.Column, Row: secret.Row(name)}
 }
 
 // utc converts an optional time.

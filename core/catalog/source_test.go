@@ -46,7 +46,7 @@ func TestTrust(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	for _, digest := range []*string{nil, new(strings.Repeat("0", 64))} {
-		_, err := f.Update(t.Context(), "other", catalog.Edit{Enabled: new(true), TrustDigest: digest})
+		_, err := f.Update(t.Context(), "other", catalog.SourceChange{Enabled: new(true), TrustDigest: digest})
 		if p := isProblem(t, err, problem.CodeConsentRequired); p.Members["trust"] != "Somebody" ||
 			p.Members["trust_digest"] != *f.source("other").TrustDigest {
 			t.Errorf("%+v", p)
@@ -67,7 +67,7 @@ func TestTrust(t *testing.T) {
 		"owner has to read it") {
 		t.Errorf("%s: %s: %+v", status, transcript, s)
 	}
-	_, err = f.Update(t.Context(), "other", catalog.Edit{Popularity: new(true)})
+	_, err = f.Update(t.Context(), "other", catalog.SourceChange{Popularity: new(true)})
 	isProblem(t, err, problem.CodeConsentRequired)
 	f.on("other")
 	f.refreshed()
@@ -78,10 +78,10 @@ func TestTrust(t *testing.T) {
 	if status, _ := f.refresh(); status != "failed" || f.source("other").Failure.Reason != "not_installed" {
 		t.Error(status)
 	}
-	if _, err := f.Update(t.Context(), "other", catalog.Edit{Enabled: new(false)}); err != nil {
+	if _, err := f.Update(t.Context(), "other", catalog.SourceChange{Enabled: new(false)}); err != nil {
 		t.Error("a source whose plugin is gone cannot be switched off:", err)
 	}
-	_, err = f.Update(t.Context(), "nobody", catalog.Edit{Enabled: new(false)})
+	_, err = f.Update(t.Context(), "nobody", catalog.SourceChange{Enabled: new(false)})
 	isProblem(t, err, problem.CodeNotFound)
 }
 
@@ -91,7 +91,7 @@ func TestOptions(t *testing.T) {
 	f := newFixture(t)
 	var got sdk.Config
 	said := &saying{Source: f.mem, trust: "Whoever has started it.", options: []sdk.Option{
-		{Key: "token", Type: sdk.Line, Secret: true}, {Key: "url", Type: sdk.URL}, {Key: "size", Type: sdk.Whole, Min: 1, Max: 9},
+		{Key: "token", Type: sdk.Line, Secret: true}, {Key: "url", Type: sdk.URL}, {Key: "size", Type: sdk.Integer, Min: 1, Max: 9},
 		{Key: "kind", Type: sdk.Choice, Values: []string{"one", "two"}},
 	}, opened: func(c sdk.Config) error {
 		got = c
@@ -122,13 +122,14 @@ func TestOptions(t *testing.T) {
 		"choice": {options("kind", "three"), "kind"}, "the source's word": {options("kind", "two", "token", canary), "kind"},
 		"lines": {options("token", canary+"\n"), "token"},
 	} {
-		_, err := f.Update(t.Context(), "scripts", catalog.Edit{Options: c.set})
+		_, err := f.Update(t.Context(), "scripts", catalog.SourceChange{Options: c.set})
 		p := isProblem(t, err, problem.CodeInvalid)
 		if len(p.Faults) != 1 || p.Faults[0].Loc[2] != c.want || strings.Contains(marshal(t, p.Faults), canary) {
 			t.Errorf("%s: %+v", name, p.Faults)
 		}
 	}
-	now, err := f.Update(t.Context(), "scripts", catalog.Edit{Options: options("token", canary, "url", "https://example.com/a", "size", "3")})
+	now, err := f.Update(t.Context(), "scripts", catalog.SourceChange{Options: options("token", canary, "url", "https://example.com/a",
+		"size", "3")})
 	if err != nil || strings.Contains(marshal(t, now), canary) || got.Options["token"] != canary || got.Cache == "" {
 		t.Fatalf("%s, %+v, %v", marshal(t, now), got, err)
 	}
@@ -138,7 +139,7 @@ func TestOptions(t *testing.T) {
 	if sealed := f.Value("SELECT encode(options, 'escape') FROM catalog_sources"); strings.Contains(sealed, canary) {
 		t.Error("the options are not sealed")
 	}
-	if now, err = f.Update(t.Context(), "scripts", catalog.Edit{Options: map[string]*secret.String{"token": nil}}); err != nil ||
+	if now, err = f.Update(t.Context(), "scripts", catalog.SourceChange{Options: map[string]*secret.String{"token": nil}}); err != nil ||
 		now.Options[0].Set {
 		t.Errorf("%s, %v", marshal(t, now), err)
 	}

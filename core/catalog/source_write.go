@@ -22,8 +22,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Edit is a change of a source's configuration; nil leaves a value unchanged.
-type Edit struct {
+// SourceChange is a change of a source's configuration; nil leaves a value unchanged.
+type SourceChange struct {
 	Enabled, AllowPrivate, Popularity *bool
 	// Options are set by key, and a nil one is cleared.
 	Options map[string]*secret.String
@@ -42,7 +42,7 @@ func trustDigest(info sdk.Info) string {
 // instance; consent_required, with trust and trust_digest, if it would be on
 // although nobody has read its present statement of trust; invalid for wrong
 // options; conflict if somebody else changed it at the same time.
-func (s *Store) Update(ctx context.Context, name string, edit Edit) (*Source, error) {
+func (s *Store) Update(ctx context.Context, name string, edit SourceChange) (*Source, error) {
 	was, err := stored(ctx, s.DB.Pool, name, "")
 	if err != nil {
 		return nil, err
@@ -106,11 +106,11 @@ func (s *Store) seal(name string, options map[string]string) ([]byte, error) {
 
 // fits checks a configuration against the description of the source, and has
 // the source check it.
-func (s *Store) fits(ctx context.Context, is *row, edit Edit, options map[string]string) error {
+func (s *Store) fits(ctx context.Context, is *row, edit SourceChange, options map[string]string) error {
 	info, err := s.info(ctx, is.Name)
 	if err != nil {
 		return problem.New(problem.CodeInvalidState, "the plugin of this source is not running on the instance that answered").
-			With("reason", "not_installed").Because(err)
+			With("reason", "not_installed").WithCause(err)
 	}
 	is.Title = info.Title
 	if faults := s.faults(info, is, options); len(faults) > 0 {
@@ -135,7 +135,7 @@ func (s *Store) fits(ctx context.Context, is *row, edit Edit, options map[string
 		return problem.InvalidField(plain(err, info, options), "value_error", "body", "options", e.Field)
 	}
 	return problem.InvalidField("the source does not accept this: "+
-		plain(err, info, options), "value_error", "body", "options").Because(err)
+		plain(err, info, options), "value_error", "body", "options").WithCause(err)
 }
 
 // faults returns all wrong options. It repeats no value, because it may be a

@@ -33,15 +33,15 @@ type Category struct {
 
 // SourceStatus is the state of a source that is switched on.
 type SourceStatus struct {
-	Name     string     `json:"name" example:"scripts"`
-	Title    string     `json:"title" example:"Community scripts"`
-	Entries  int        `json:"entries" example:"613"`
-	Pin      *string    `json:"pin"`
-	Stale    bool       `json:"stale"`
-	AgeS     *int64     `json:"age_s" doc:"Seconds since its last successful sync; null if there was none"`
-	SyncedAt *time.Time `json:"synced_at"`
-	Failure  *Failure   `json:"failure" doc:"Why the last sync failed"`
-	Held     *Held      `json:"held" doc:"Removal of entries that waits for approval by an owner"`
+	Name     string       `json:"name" example:"scripts"`
+	Title    string       `json:"title" example:"Community scripts"`
+	Entries  int          `json:"entries" example:"613"`
+	Pin      *string      `json:"pin"`
+	Stale    bool         `json:"stale"`
+	AgeS     *int64       `json:"age_s" doc:"Seconds since its last successful sync; null if there was none"`
+	SyncedAt *time.Time   `json:"synced_at"`
+	Failure  *Failure     `json:"failure" doc:"Why the last sync failed"`
+	Held     *PendingLoss `json:"held" doc:"Removal of entries that waits for approval by an owner"`
 }
 
 // Status returns the age of the catalog, by the database's clock.

@@ -23,7 +23,7 @@ const maxSync = 64 << 20
 
 // outcome is the effect of a sync.
 type outcome struct {
-	synced                sdk.Synced
+	synced                sdk.SyncResult
 	changed, removed, had int
 	held                  bool
 }
@@ -86,7 +86,7 @@ func (s *Store) sync(ctx context.Context, r *row, info sdk.Info, opened sdk.Cata
 		if e := step.Entry; e != nil && known[e.Slug] != e.Digest {
 			text, err := json.Marshal(e)
 			if err != nil {
-				return plugin.Errorf(plugin.Protocol, "the times of %s are not valid", e.Slug).Because(err)
+				return plugin.Errorf(plugin.Protocol, "the times of %s are not valid", e.Slug).WithCause(err)
 			}
 			if size += len(text); size > maxSync {
 				return plugin.Errorf(plugin.Protocol, "the entries are larger than %d MiB", maxSync>>20)
@@ -99,7 +99,7 @@ func (s *Store) sync(ctx context.Context, r *row, info sdk.Info, opened sdk.Cata
 		return outcome{}, err
 	}
 	s.hook("verified")
-	o := outcome{synced: synced, changed: len(came), removed: len(synced.Gone), had: len(known)}
+	o := outcome{synced: synced, changed: len(came), removed: len(synced.Removed), had: len(known)}
 	err = s.DB.Tx(ctx, func(tx *db.Tx) error { return s.take(ctx, tx, r, info, &o, known, came) })
 	return o, err
 }
@@ -132,7 +132,7 @@ func (s *Store) take(ctx context.Context, tx *db.Tx, r *row, info sdk.Info, o *o
 	if now.Version != r.Version || !now.Enabled || sdk.CatalogDigest(present) != sdk.CatalogDigest(known) {
 		return &refusal{reasonChanged, "the source was changed while it was being queried"}
 	}
-	gone := slices.Sorted(slices.Values(o.synced.Gone))
+	gone := slices.Sorted(slices.Values(o.synced.Removed))
 	if o.held = tooMany(len(gone), len(known)) && !accepted(now.Accepted, gone); o.held {
 		return hold(ctx, tx, r.Name, o.synced.Begin.Pin, gone, len(known))
 	}

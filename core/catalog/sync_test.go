@@ -164,7 +164,7 @@ func TestSourcesAreApart(t *testing.T) {
 	if err != nil || len(now.Sources) != 2 || now.Sources[1].Failure == nil || now.Sources[1].Failure.Reason != "unreachable" || now.Stale {
 		t.Errorf("%s, %v", marshal(t, now), err)
 	}
-	if _, err := f.Update(t.Context(), "folder", catalog.Edit{Enabled: new(false)}); err != nil {
+	if _, err := f.Update(t.Context(), "folder", catalog.SourceChange{Enabled: new(false)}); err != nil {
 		t.Fatal(err)
 	}
 	if got := f.slugs(catalog.Filter{}); got != "scripts/status wiki" {

@@ -31,8 +31,8 @@ type Change struct {
 	Exclusive string
 	// Limit bounds all that is done.
 	Limit time.Duration
-	// Tell makes of a failure the problem that the caller gets, and may add to its audit row. Nil takes it as it is.
-	Tell func(err error, row *audit.Entry) *problem.Error
+	// Problem makes of a failure the problem that the caller gets, and may add to its audit row. Nil takes it as it is.
+	Problem func(err error, row *audit.Entry) *problem.Error
 }
 
 // Do makes a change. Problems besides those of do: guest_busy while a job or another change works on the thing.
@@ -41,7 +41,7 @@ func (c Change) Do(ctx context.Context, do func(ctx context.Context) error) erro
 	defer cancel()
 	var hold *job.Hold
 	err := c.DB.Tx(ctx, func(tx *db.Tx) (err error) {
-		if hold, err = job.HoldOff(ctx, c.DB, tx, c.Exclusive, c.Limit+slack); err != nil {
+		if hold, err = job.AcquireHold(ctx, c.DB, tx, c.Exclusive, c.Limit+slack); err != nil {
 			return err
 		}
 		return audit.Write(ctx, tx)
@@ -67,8 +67,8 @@ func (c Change) failed(ctx context.Context, err error) error {
 		row = attempt.Entry()
 	}
 	failure := problem.From(plugin.Problem(err))
-	if c.Tell != nil {
-		failure = c.Tell(err, &row)
+	if c.Problem != nil {
+		failure = c.Problem(err, &row)
 	}
 	if attempt == nil {
 		return failure
@@ -77,25 +77,25 @@ func (c Change) failed(ctx context.Context, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
 	defer cancel()
 	if unwritten := (audit.Recorder{DB: c.DB}).Record(ctx, row); unwritten != nil {
-		return failure.Because(errors.Join(err, fmt.Errorf("writing the audit row of a failed change: %w", unwritten)))
+		return failure.WithCause(errors.Join(err, fmt.Errorf("writing the audit row of a failed change: %w", unwritten)))
 	}
 	return failure
 }
 
-// Lost judges a request whose answer was lost by what was read of the thing afterwards: done says that it is as the request wants it,
-// and unread that it could not be read. The error is nil when it is done, and problem outcome_unknown when nobody knows.
-func Lost(lost error, thing string, done bool, unread error) error {
+// ResolveLost judges a request whose answer was lost by what was read of the thing afterwards: done says that it is as the request wants
+// it, and unread that it could not be read. The error is nil when it is done, and problem outcome_unknown when nobody knows.
+func ResolveLost(lost error, thing string, done bool, unread error) error {
 	known := problem.From(plugin.Problem(lost))
 	switch {
 	case unread != nil:
 		return problem.New(problem.CodeOutcomeUnknown, "the hypervisor's answer was lost (%s), and the result cannot be determined now "+
 			"(%s); nothing was sent again: check %s before you repeat the request",
-			known.Detail, problem.From(unread).Detail, thing).Because(lost)
+			known.Detail, problem.From(unread).Detail, thing).WithCause(lost)
 	case done:
 		return nil
 	}
 	told := *known
 	told.Members = maps.Clone(known.Members)
 	told.Detail = fmt.Sprintf("%s; reading %s afterwards showed no change, and nothing was sent again", known.Detail, thing)
-	return told.Because(lost)
+	return told.WithCause(lost)
 }

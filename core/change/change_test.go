@@ -53,7 +53,7 @@ func TestChangesKeepEachOtherOff(t *testing.T) {
 func TestLost(t *testing.T) {
 	t.Parallel()
 	lost := sdk.Errorf(sdk.Unreachable, "the line broke")
-	if err := change.Lost(lost, "the thing", true, nil); err != nil {
+	if err := change.ResolveLost(lost, "the thing", true, nil); err != nil {
 		t.Errorf("what was done is %v", err)
 	}
 	for name, c := range map[string]struct {
@@ -64,7 +64,7 @@ func TestLost(t *testing.T) {
 		"not done": {nil, problem.CodeHypervisorError, []string{"the line broke", "reading the thing afterwards showed no change"}},
 		"unread":   {errors.New("secret of the cause"), problem.CodeOutcomeUnknown, []string{"the line broke", "check the thing before"}},
 	} {
-		known := problem.From(change.Lost(lost, "the thing", false, c.unread))
+		known := problem.From(change.ResolveLost(lost, "the thing", false, c.unread))
 		for _, text := range c.says {
 			if known.Code != c.code || !strings.Contains(known.Detail, text) || strings.Contains(known.Detail, "secret") {
 				t.Errorf("%s: %s: %s", name, known.Code, known.Detail)

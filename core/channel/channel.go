@@ -27,8 +27,8 @@ import (
 	"github.com/hostler/hostler/core/secret"
 )
 
-// Sealed is the column of the channels' secrets, for rotating the key.
-var Sealed = secret.Table{Name: "notification_channels", Column: "secrets", Key: []string{"id"}}
+// SealedTable is the column of the channels' secrets, for rotating the key.
+var SealedTable = secret.Table{Name: "notification_channels", Column: "secrets", Key: []string{"id"}}
 
 // Config is what a Store works with. DB and Keys are required.
 type Config struct {
@@ -42,8 +42,8 @@ type Config struct {
 	Logger     hclog.Logger
 	// Heartbeat may be nil.
 	Heartbeat *heartbeat.Monitor
-	// Unable says that secrets cannot be opened now; nil means that they can.
-	Unable func() bool
+	// SecretsUnavailable says that secrets cannot be opened now; nil means that they can.
+	SecretsUnavailable func() bool
 
 	// Lease is for how long an instance has a channel after it was last heard of; two minutes when zero. SendTime is how long one
 	// message may take; 30 seconds when zero. It is less than half of Lease.
@@ -144,22 +144,22 @@ type Route struct {
 
 // Channel is a channel as it is told; the JSON names are those of the API.
 type Channel struct {
-	ID           int64     `json:"id" example:"3"`
-	TeamID       int64     `json:"team_id" example:"1" doc:"Team whose events it sends; a channel of the default team sends the events of all teams"`
-	Name         string    `json:"name" example:"on call"`
-	Kind         Kind      `json:"kind" enum:"webhook,smtp,ntfy,gotify,discord,slack,telegram,matrix,teams,pushover" example:"webhook"`
-	Enabled      bool      `json:"enabled" example:"true"`
-	Settings     Settings  `json:"settings"`
-	SecretsSet   []string  `json:"secrets_set" nullable:"false" example:"[\"secret\"]" doc:"Names of the secrets that are set; their values are never returned"`
-	AllowPrivate bool      `json:"allow_private" doc:"true if it may connect to private addresses"`
-	AccountMail  bool      `json:"account_mail" doc:"true if it emails users about log-ins to their accounts from new places"`
-	HourlyCap    int       `json:"hourly_cap" example:"60" doc:"Maximum number of messages per hour; further messages are sent as a digest"`
-	Quiet        *Quiet    `json:"quiet_hours" doc:"Quiet hours; null for none"`
-	Routes       []Route   `json:"routes" nullable:"false" doc:"Filters; an event is sent if it matches at least one of them. Without filters, all events are sent"`
-	AuditActions []string  `json:"audit_actions" nullable:"false" example:"[\"vm.*\"]" doc:"Actions of the audit trail that this webhook sends; it then sends nothing else"`
-	Queue        Queue     `json:"queue"`
-	CreatedAt    time.Time `json:"created_at"`
-	UpdatedAt    time.Time `json:"updated_at"`
+	ID           int64       `json:"id" example:"3"`
+	TeamID       int64       `json:"team_id" example:"1" doc:"Team whose events it sends; a channel of the default team sends the events of all teams"`
+	Name         string      `json:"name" example:"on call"`
+	Kind         Kind        `json:"kind" enum:"webhook,smtp,ntfy,gotify,discord,slack,telegram,matrix,teams,pushover" example:"webhook"`
+	Enabled      bool        `json:"enabled" example:"true"`
+	Settings     Settings    `json:"settings"`
+	SecretsSet   []string    `json:"secrets_set" nullable:"false" example:"[\"secret\"]" doc:"Names of the secrets that are set; their values are never returned"`
+	AllowPrivate bool        `json:"allow_private" doc:"true if it may connect to private addresses"`
+	AccountMail  bool        `json:"account_mail" doc:"true if it emails users about log-ins to their accounts from new places"`
+	HourlyCap    int         `json:"hourly_cap" example:"60" doc:"Maximum number of messages per hour; further messages are sent as a digest"`
+	Quiet        *QuietHours `json:"quiet_hours" doc:"Quiet hours; null for none"`
+	Routes       []Route     `json:"routes" nullable:"false" doc:"Filters; an event is sent if it matches at least one of them. Without filters, all events are sent"`
+	AuditActions []string    `json:"audit_actions" nullable:"false" example:"[\"vm.*\"]" doc:"Actions of the audit trail that this webhook sends; it then sends nothing else"`
+	Queue        Queue       `json:"queue"`
+	CreatedAt    time.Time   `json:"created_at"`
+	UpdatedAt    time.Time   `json:"updated_at"`
 }
 
 // Queue is how a channel does.
@@ -198,7 +198,7 @@ func New(c Config) *Store {
 
 // binding is what a channel's secrets are bound to.
 func binding(id int64) secret.Binding {
-	return secret.Binding{Table: Sealed.Name, Column: Sealed.Column, Row: secret.Row(id)}
+	return secret.Binding{Table: SealedTable.Name, Column: SealedTable.Column, Row: secret.Row(id)}
 }
 
 // Get is a channel for a caller who is an admin of its team; any other is problem not_found or forbidden.

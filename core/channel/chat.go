@@ -20,7 +20,7 @@ func sendDiscord(ctx context.Context, out *sender, m *message) error {
 	}
 	address, err := url.Parse(out.url)
 	if err != nil {
-		return &away{text: "the receiver's URL is not valid"}
+		return &unavailable{text: "the receiver's URL is not valid"}
 	}
 	query := address.Query()
 	query.Set("wait", "true")

@@ -73,7 +73,7 @@ func (f *fixture) add(c channel.Channel, secrets map[string]string) *channel.Cha
 		c.TeamID = 1
 	}
 	if c.HourlyCap == 0 {
-		c.HourlyCap = channel.DefaultCap
+		c.HourlyCap = channel.DefaultHourlyCap
 	}
 	sealed := channel.Secrets{}
 	for name, value := range secrets {
@@ -106,7 +106,7 @@ func (f *fixture) tell(e notify.Event) {
 		e.Severity = "warning"
 	}
 	if e.State == "" {
-		e.State = notify.Told
+		e.State = notify.OneTime
 	}
 	if e.Title == "" {
 		e.Title = "web1 is down"

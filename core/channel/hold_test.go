@@ -86,7 +86,7 @@ func TestQuietHours(t *testing.T) {
 	passes, waits := newReceiver(t), newReceiver(t)
 	for to, critical := range map[*receiver]bool{passes: true, waits: false} {
 		f.hook(to, func(c *channel.Channel) {
-			c.Quiet = &channel.Quiet{From: "22:00", To: "07:00", Timezone: "Europe/Berlin", CriticalPasses: critical}
+			c.Quiet = &channel.QuietHours{From: "22:00", To: "07:00", Timezone: "Europe/Berlin", CriticalPasses: critical}
 		})
 	}
 	at(23)
@@ -131,11 +131,11 @@ func TestQuietHours(t *testing.T) {
 
 func TestQuietHoursByTheClock(t *testing.T) {
 	t.Parallel()
-	night := &channel.Quiet{From: "22:00", To: "07:00", Timezone: "Europe/Berlin"}
-	noon := &channel.Quiet{From: "12:00", To: "13:30", Timezone: "America/New_York"}
-	jump := &channel.Quiet{From: "01:00", To: "02:30", Timezone: "Europe/Berlin"}
+	night := &channel.QuietHours{From: "22:00", To: "07:00", Timezone: "Europe/Berlin"}
+	noon := &channel.QuietHours{From: "12:00", To: "13:30", Timezone: "America/New_York"}
+	jump := &channel.QuietHours{From: "01:00", To: "02:30", Timezone: "Europe/Berlin"}
 	for _, test := range []struct {
-		quiet    *channel.Quiet
+		quiet    *channel.QuietHours
 		at, ends string
 	}{
 		{nil, "2026-03-10T23:00:00Z", ""},
@@ -164,7 +164,7 @@ func TestQuietHoursByTheClock(t *testing.T) {
 			t.Errorf("%+v at %s: %q, want %q (%v)", test.quiet, test.at, got, test.ends, err)
 		}
 	}
-	if _, err := (&channel.Quiet{From: "1", To: "2", Timezone: "Mars"}).End(time.Now()); err == nil {
+	if _, err := (&channel.QuietHours{From: "1", To: "2", Timezone: "Mars"}).End(time.Now()); err == nil {
 		t.Error("a zone that is none")
 	}
 }

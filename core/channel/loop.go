@@ -48,7 +48,7 @@ func (s *Store) Run(ctx context.Context) {
 		}
 		s.Heartbeat.Beat(2 * time.Minute)
 		err := errors.Join(s.route(ctx), s.follow(ctx))
-		if s.Unable == nil || !s.Unable() {
+		if s.SecretsUnavailable == nil || !s.SecretsUnavailable() {
 			err = errors.Join(err, s.begin(ctx, slots, &serving))
 		}
 		if time.Since(pruned) > pruneEvery {

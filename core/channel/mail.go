@@ -22,11 +22,11 @@ import (
 func sendMail(ctx context.Context, out *sender, m *message) error {
 	host, port, err := net.SplitHostPort(out.target.Address)
 	if err != nil {
-		return &away{text: "the server's address is not valid"}
+		return &unavailable{text: "the server's address is not valid"}
 	}
 	number, err := strconv.Atoi(port)
 	if err != nil {
-		return &away{text: "the server's address is not valid"}
+		return &unavailable{text: "the server's address is not valid"}
 	}
 	letter, err := m.letter(out.channel)
 	if err != nil {
@@ -34,7 +34,7 @@ func sendMail(ctx context.Context, out *sender, m *message) error {
 	}
 	config, err := out.target.TLS()
 	if err != nil {
-		return &away{text: out.plain(err.Error())}
+		return &unavailable{text: out.plain(err.Error())}
 	}
 	dialer := out.target.Dialer(out.limit / 3)
 	options := []mail.Option{mail.WithPort(number), mail.WithTimeout(out.limit), mail.WithTLSConfig(config), mail.WithHELO("hostler"),
@@ -53,7 +53,7 @@ func sendMail(ctx context.Context, out *sender, m *message) error {
 	}
 	client, err := mail.NewClient(host, options...)
 	if err != nil {
-		return &away{text: out.plain(err.Error())}
+		return &unavailable{text: out.plain(err.Error())}
 	}
 	return judgeMail(out, deliver(ctx, client, letter))
 }
@@ -121,7 +121,7 @@ func judgeMail(out *sender, err error) error {
 		(failed.Reason == mail.ErrSMTPData || failed.Reason == mail.ErrSMTPDataClose || failed.Reason == mail.ErrSMTPRcptTo) {
 		return &refusal{told}
 	}
-	return &away{text: told}
+	return &unavailable{text: told}
 }
 
 // letter is the message as a mail.

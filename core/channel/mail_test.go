@@ -289,7 +289,7 @@ func TestAccountMail(t *testing.T) {
 	f.by(p, "tls", func(c *channel.Channel) {
 		c.AccountMail, c.HourlyCap = true, 1
 		c.Routes = []channel.Route{{Severity: "critical"}}
-		c.Quiet = &channel.Quiet{From: "00:00", To: "23:59", Timezone: "UTC"}
+		c.Quiet = &channel.QuietHours{From: "00:00", To: "23:59", Timezone: "UTC"}
 	})
 	for range 3 {
 		f.tell(notify.Event{Kind: notify.NewLogin, UserID: &user, Title: "New log-in to your account", Severity: "info"})

@@ -73,7 +73,7 @@ func (o *sender) post(ctx context.Context, method, url string, value any, header
 func (o *sender) send(ctx context.Context, method, url string, body []byte, header http.Header) error {
 	r, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {
-		return &away{text: "the receiver's URL is not valid"}
+		return &unavailable{text: "the receiver's URL is not valid"}
 	}
 	for name, values := range header {
 		r.Header[name] = values
@@ -82,7 +82,7 @@ func (o *sender) send(ctx context.Context, method, url string, body []byte, head
 	r.Header.Set("User-Agent", "hostler")
 	answer, err := o.client.Do(r)
 	if err != nil {
-		return &away{text: "the receiver cannot be reached: " + o.plain(outbound.Cause(err).Error())}
+		return &unavailable{text: "the receiver cannot be reached: " + o.plain(outbound.Cause(err).Error())}
 	}
 	defer answer.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
@@ -100,7 +100,7 @@ func (o *sender) judge(answer *http.Response, text string) error {
 	}
 	told := fmt.Sprintf("the receiver answered %d %s", answer.StatusCode, http.StatusText(answer.StatusCode))
 	if answer.StatusCode/100 == 3 {
-		return &away{text: told + ": redirects are not followed"}
+		return &unavailable{text: told + ": redirects are not followed"}
 	}
 	if text = o.plain(text); text != "" {
 		told += ": " + text
@@ -109,7 +109,7 @@ func (o *sender) judge(answer *http.Response, text string) error {
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
 		return &refusal{told}
 	}
-	return &away{text: told, after: outbound.RetryAfter(answer.Header, longestAsked)}
+	return &unavailable{text: told, after: outbound.RetryAfter(answer.Header, longestAsked)}
 }
 
 // bearer is the header of a bearer token; empty without one.

@@ -71,7 +71,7 @@ func sendWebhook(ctx context.Context, out *sender, m *message) error {
 	if key := out.secrets["secret"]; !key.Empty() {
 		signature, err := Sign(key.Reveal(), m.id, stamp, body)
 		if err != nil {
-			return &away{text: err.Error()}
+			return &unavailable{text: err.Error()}
 		}
 		header.Set("Webhook-Signature", signature)
 	}

@@ -22,8 +22,8 @@ import (
 const (
 	// MaxChannels is how many a team may have.
 	MaxChannels = 100
-	// DefaultCap is the hourly cap of a channel that says none.
-	DefaultCap = 60
+	// DefaultHourlyCap is the hourly cap of a channel that says none.
+	DefaultHourlyCap = 60
 )
 
 // require is for callers who are admins of the channel's team.
@@ -105,7 +105,7 @@ func (s *Store) write(ctx context.Context, tx *db.Tx, c *Channel, secrets Secret
 	_, err := tx.Pgx.Exec(ctx, `UPDATE notification_channels SET name = $2, enabled = $3, settings = $4, secrets = $5, secrets_set = $6,
 		allow_private = $7, account_mail = $8, hourly_cap = $9, quiet = $10, audit_actions = $11, updated_at = now() WHERE id = $1`, c.ID,
 		c.Name, c.Enabled, c.Settings, sealed, c.SecretsSet, c.AllowPrivate, c.AccountMail, c.HourlyCap, c.Quiet, c.AuditActions)
-	if db.Duplicate(err, "notification_channels_account_mail") {
+	if db.IsDuplicate(err, "notification_channels_account_mail") {
 		return problem.New(problem.CodeConflict, "another channel already sends account notifications to users")
 	}
 	if err != nil {

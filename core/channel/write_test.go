@@ -112,7 +112,7 @@ func TestWhoMayWhat(t *testing.T) {
 		{"read another team's", func() error { _, err := f.Get(team, 1); return err }, problem.CodeNotFound},
 		{"change another team's", func() error { _, err := f.Update(team, 1, rename, nil); return err }, problem.CodeNotFound},
 		{"delete another team's", func() error { return f.Delete(team, 1) }, problem.CodeNotFound},
-		{"test another team's", func() error { _, err := f.Try(team, 1); return err }, problem.CodeNotFound},
+		{"test another team's", func() error { _, err := f.SendTest(team, 1); return err }, problem.CodeNotFound},
 		{"switch privacy on", func() error {
 			_, err := f.Update(team, 2, func(c *channel.Channel) { c.AllowPrivate = true }, nil)
 			return err
@@ -193,9 +193,9 @@ func TestWhatIsNoChannelIsRefused(t *testing.T) {
 			s.Security,
 				s.Username = "none", "u"
 		})}, map[string]string{"password": "canary"}, "settings security"},
-		"quiet nowhere": {channel.Channel{Kind: channel.SMTP, Settings: mail, Quiet: &channel.Quiet{From: "01:00", To: "02:00",
+		"quiet nowhere": {channel.Channel{Kind: channel.SMTP, Settings: mail, Quiet: &channel.QuietHours{From: "01:00", To: "02:00",
 			Timezone: "Mars"}}, nil, "quiet_hours"},
-		"quiet for ever": {channel.Channel{Kind: channel.SMTP, Settings: mail, Quiet: &channel.Quiet{From: "01:00", To: "01:00",
+		"quiet for ever": {channel.Channel{Kind: channel.SMTP, Settings: mail, Quiet: &channel.QuietHours{From: "01:00", To: "01:00",
 			Timezone: "UTC"}}, nil, "quiet_hours"},
 		"account mail by a webhook": {channel.Channel{Kind: channel.Webhook, Settings: url("https://example.com/"), AccountMail: true}, nil,
 			"account_mail"},
@@ -244,13 +244,13 @@ func TestTry(t *testing.T) {
 	f, c := newFixture(t), newReceiver(t)
 	made := f.hook(c, func(c *channel.Channel) {
 		c.HourlyCap = 1
-		c.Quiet = &channel.Quiet{From: "00:00", To: "23:59", Timezone: "UTC"}
+		c.Quiet = &channel.QuietHours{From: "00:00", To: "23:59", Timezone: "UTC"}
 	})
 	if _, err := f.Update(t.Context(), made.ID, func(c *channel.Channel) { c.Enabled = false }, nil); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		d, err := f.Try(asOwner(t), made.ID)
+		d, err := f.SendTest(asOwner(t), made.ID)
 		if err != nil || d.State != "sent" || d.Error != nil || d.Kind != "test" || d.MessageID != c.requests()[0].Header.Get("Webhook-Id") &&
 			d.ID == 1 || d.Notice != nil {
 			t.Errorf("%+v, %v", d, err)
@@ -259,18 +259,18 @@ func TestTry(t *testing.T) {
 	has(t, c.requests()[0].json("title"), "Test of the channel to webhook")
 	has(t, c.requests()[0].json("body"), "anna@example.com")
 	c.answer(status(http.StatusUnauthorized, "no canary-secret"))
-	d, err := f.Try(asOwner(t), made.ID)
+	d, err := f.SendTest(asOwner(t), made.ID)
 	if err != nil || d.State != "failed" || d.Error == nil || !strings.Contains(*d.Error, "401") || strings.Contains(*d.Error, "canary") {
 		t.Errorf("%+v, %v", d, err)
 	}
 	c.answer(status(http.StatusOK, ""))
 	f.BaseURL = ""
-	if d, err = f.Try(asOwner(t), made.ID); err != nil || d.State != "sent" || d.Notice == nil ||
+	if d, err = f.SendTest(asOwner(t), made.ID); err != nil || d.State != "sent" || d.Notice == nil ||
 		!strings.Contains(*d.Notice, "HOSTLER_BASE_URL") {
 		t.Errorf("without an address to link to: %+v, %v", d, err)
 	}
 	c.answer(status(http.StatusUnauthorized, ""))
-	if d, err = f.Try(asOwner(t), made.ID); err != nil || d.State != "failed" {
+	if d, err = f.SendTest(asOwner(t), made.ID); err != nil || d.State != "failed" {
 		t.Errorf("%+v, %v", d, err)
 	}
 	f.turn()
@@ -280,7 +280,7 @@ func TestTry(t *testing.T) {
 	if q := f.queue(made.ID); q.LastError == nil || q.LastOKAt == nil || q.Pending != 0 {
 		t.Errorf("%+v", q)
 	}
-	if _, err := f.Try(asOwner(t), 99); problem.CodeOf(err) != problem.CodeNotFound {
+	if _, err := f.SendTest(asOwner(t), 99); problem.CodeOf(err) != problem.CodeNotFound {
 		t.Errorf("no channel: %v", err)
 	}
 }
@@ -292,7 +292,7 @@ func TestKeyRotation(t *testing.T) {
 	f.add(channel.Channel{Kind: channel.Webhook, Settings: channel.Settings{URL: c.URL}}, map[string]string{"token": "canary-token"})
 	sealed := func() []byte { return dbtest.Value[[]byte](t, f.DB, "SELECT secrets FROM notification_channels") }
 	before := sealed()
-	if _, err := f.keys.Rotate(t.Context(), secret.Rotation{DB: f.DB, Tables: []secret.Table{channel.Sealed}}); err != nil {
+	if _, err := f.keys.Rotate(t.Context(), secret.Rotation{DB: f.DB, Tables: []secret.Table{channel.SealedTable}}); err != nil {
 		t.Fatal(err)
 	}
 	if slices.Equal(before, sealed()) {

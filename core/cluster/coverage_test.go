@@ -27,12 +27,12 @@ func TestSummaryCountsGuestsByTheirBackups(t *testing.T) {
 		FROM guests g, backup_storages s WHERE g.name IN ('new', 'old')`)
 	store := &cluster.Store{DB: d}
 	for _, test := range []struct {
-		visible identity.Visible
+		visible identity.VisibleTeams
 		want    cluster.Coverage
 	}{
 		{everything, cluster.Coverage{Covered: 1, Stale: 2, Unknown: 1, Exempt: 1}},
-		{identity.Visible{Teams: []int64{2}}, cluster.Coverage{Unknown: 1}},
-		{identity.Visible{Teams: []int64{}}, cluster.Coverage{}},
+		{identity.VisibleTeams{Teams: []int64{2}}, cluster.Coverage{Unknown: 1}},
+		{identity.VisibleTeams{Teams: []int64{}}, cluster.Coverage{}},
 	} {
 		found, err := store.Summary(t.Context(), test.visible)
 		if err != nil || found.Backups != test.want {

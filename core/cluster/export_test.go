@@ -7,6 +7,6 @@ import (
 )
 
 // Figures reads the sums alone.
-func (s *Store) Figures(ctx context.Context, visible identity.Visible, f *Summary) error {
+func (s *Store) Figures(ctx context.Context, visible identity.VisibleTeams, f *Summary) error {
 	return s.figures(ctx, visible, f)
 }

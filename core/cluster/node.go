@@ -66,7 +66,7 @@ WHERE ($1 OR h.team_id = ANY ($2)) AND (cardinality($3::bigint[]) = 0 OR h.id IN
 ORDER BY c.name, c.id, n.name`
 
 // Nodes returns the nodes of visible hosts by cluster and name, each once. A host ID limits the list to that host; 0 does not.
-func (s *Store) Nodes(ctx context.Context, hostID int64, visible identity.Visible) ([]Node, error) {
+func (s *Store) Nodes(ctx context.Context, hostID int64, visible identity.VisibleTeams) ([]Node, error) {
 	return s.nodes(ctx, visible, []int64{}, hostID)
 }
 
@@ -75,13 +75,13 @@ func (s *Store) NodesByID(ctx context.Context, ids []int64) ([]Node, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	found, err := s.nodes(ctx, identity.Visible{All: true, Teams: []int64{}}, ids, 0)
+	found, err := s.nodes(ctx, identity.VisibleTeams{All: true, Teams: []int64{}}, ids, 0)
 	return slices.DeleteFunc(found, func(n Node) bool { return !slices.Contains(ids, n.ID) }), err
 }
 
 // nodes gives the nodes of hosts that may be seen: all of them, or those of the hosts to which the nodes with these ids belong, for
 // which of them is a host's entry is told by all of its nodes. A host ID limits them to that host; 0 does not.
-func (s *Store) nodes(ctx context.Context, visible identity.Visible, ids []int64, hostID int64) ([]Node, error) {
+func (s *Store) nodes(ctx context.Context, visible identity.VisibleTeams, ids []int64, hostID int64) ([]Node, error) {
 	rows, err := s.DB.Pool.Query(ctx, selectNodes, visible.All, visible.Teams, ids, hostID)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("listing nodes: %w", err))

@@ -49,11 +49,11 @@ type ProblemCount struct {
 	Count    int64  `json:"count" example:"143"`
 }
 
-// Columns are the names, in SQL, of what each problem is found with, in their order. word and detail are what the text is made of, at is
-// an end and n a number.
-const Columns = "kind, severity, target_kind, target_id, target, host_id, cluster_id, job_id, since, at, word, detail, n"
+// ProblemColumns are the names, in SQL, of what each problem is found with, in their order. word and detail are what the text is made of,
+// at is an end and n a number.
+const ProblemColumns = "kind, severity, target_kind, target_id, target, host_id, cluster_id, job_id, since, at, word, detail, n"
 
-// noProblems gives Columns their types.
+// noProblems gives ProblemColumns their types.
 const noProblems = `SELECT '', '', '', 0::bigint, '', 0::bigint, 0::bigint, 0::bigint, now(), now(), '', '', 0::bigint WHERE false`
 
 // finding is, in SQL, how the problems of some kinds are found: Columns by their places.
@@ -141,11 +141,11 @@ var findings = []finding{
 			AND (g.host_id::text = s.params->'select'->>'host_id' OR share_tag(g.tags, ARRAY[s.params->'select'->>'tag'])))`},
 }
 
-// Found are, in SQL, common tables of which the last, found, has the problems of some kinds, of all without any: Columns by their names.
-// others are further findings of the asker, which give Columns by their places and may use the tables before: h the hosts, m the nodes
-// and judged the coverage of guests. clock is the time by which it is asked, such as now(). $1 and $2 say what may be seen, and $3 is the
-// setting backup.max_age_days.
-func Found(clock string, kinds []string, others ...string) string {
+// ProblemsSQL are, in SQL, common tables of which the last, found, has the problems of some kinds, of all without any: Columns by their
+// names. others are further findings of the asker, which give ProblemColumns by their places and may use the tables before: h the hosts,
+// m the nodes and judged the coverage of guests. clock is the time by which it is asked, such as now(). $1 and $2 say what may be seen,
+// and $3 is the setting backup.max_age_days.
+func ProblemsSQL(clock string, kinds []string, others ...string) string {
 	parts := []string{noProblems}
 	for _, f := range findings {
 		if len(kinds) == 0 || slices.ContainsFunc(f.kinds, func(kind string) bool { return slices.Contains(kinds, kind) }) {
@@ -153,13 +153,14 @@ func Found(clock string, kinds []string, others ...string) string {
 		}
 	}
 	parts = append(parts, others...)
-	return strings.ReplaceAll(backup.Judged+", "+visible+", "+members+", found ("+Columns+") AS ("+strings.Join(parts, "\nUNION ALL ")+")",
+	return strings.ReplaceAll(backup.CoverageSQL+", "+visible+", "+members+", found ("+ProblemColumns+") AS ("+strings.Join(parts,
+		"\nUNION ALL ")+")",
 		"now()", clock)
 }
 
 // selectProblems has the worst first, and the guests by the state of their
 // backups last.
-var selectProblems = Found("now()", nil, guestsByCoverage) + `, counted AS (SELECT *, count(*) OVER same AS total,
+var selectProblems = ProblemsSQL("now()", nil, guestsByCoverage) + `, counted AS (SELECT *, count(*) OVER same AS total,
 	row_number() OVER (same ORDER BY at NULLS LAST, since NULLS FIRST, target, host_id, job_id)
 	AS place FROM found WINDOW same AS (PARTITION BY kind, severity))
 SELECT p.kind, p.severity, p.target_kind, p.target_id, p.target, p.host_id, h.name, p.cluster_id, p.job_id, p.since, p.at,
@@ -171,7 +172,7 @@ ORDER BY array_position(ARRAY['critical', 'warning', 'info'], p.severity), p.kin
 // problems reads the open problems that may be seen, the worst first and at
 // most maxProblems of one kind and severity, the number of each, and the guests
 // by the state of their backups.
-func (s *Store) problems(ctx context.Context, visible identity.Visible, f *Summary) error {
+func (s *Store) problems(ctx context.Context, visible identity.VisibleTeams, f *Summary) error {
 	days, err := setting.Get(ctx, s.DB, setting.BackupMaxAge)
 	if err != nil {
 		return err
@@ -183,7 +184,7 @@ func (s *Store) problems(ctx context.Context, visible identity.Visible, f *Summa
 	f.ProblemCounts = []ProblemCount{}
 	now := time.Now()
 	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (p Problem, err error) {
-		var fault Fault
+		var fault ProblemDetail
 		var total int64
 		if err := row.Scan(&p.Kind, &p.Severity, &p.Target.Kind, &p.Target.ID, &p.Target.Name, &p.HostID, &p.Host, &p.ClusterID, &p.JobID,
 			&p.Since, &p.EndsAt, &fault.Word, &fault.Detail, &fault.N, &total); err != nil {
@@ -194,7 +195,7 @@ func (s *Store) problems(ctx context.Context, visible identity.Visible, f *Summa
 			return p, nil
 		}
 		p.Since, p.EndsAt = utc(p.Since), utc(p.EndsAt)
-		p.Tell(fault, now)
+		p.Describe(fault, now)
 		if last := len(f.ProblemCounts) - 1; last < 0 || f.ProblemCounts[last].Kind != p.Kind ||
 			f.ProblemCounts[last].Severity != p.Severity {
 			f.ProblemCounts = append(f.ProblemCounts, ProblemCount{p.Kind, p.Severity, total})

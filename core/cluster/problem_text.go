@@ -9,17 +9,19 @@ import (
 	"github.com/hostler/hostler/core/plugin"
 )
 
-// Fault is what the text of a problem is made of, beside what the problem itself has.
-type Fault struct {
+// ProblemDetail is what the text of a problem is made of, beside what the problem itself has.
+type ProblemDetail struct {
 	Word, Detail string
 	N            int64
 }
 
-// Tell writes the problem's text and remedy, as of now. Problems of a kind that this package does not find get none.
-func (p *Problem) Tell(f Fault, now time.Time) { p.Text, p.Remedy = f.text(p, now), f.remedy(p) }
+// Describe writes the problem's text and remedy, as of now. Problems of a kind that this package does not find get none.
+func (p *Problem) Describe(f ProblemDetail, now time.Time) {
+	p.Text, p.Remedy = f.text(p, now), f.remedy(p)
+}
 
 // text says what is wrong.
-func (f Fault) text(p *Problem, now time.Time) string {
+func (f ProblemDetail) text(p *Problem, now time.Time) string {
 	switch p.Kind {
 	case "host_away":
 		return sentence("The host does not answer", f.Detail)
@@ -83,7 +85,7 @@ func (f Fault) text(p *Problem, now time.Time) string {
 }
 
 // remedy says how to mend it.
-func (f Fault) remedy(p *Problem) string {
+func (f ProblemDetail) remedy(p *Problem) string {
 	at := "/api/v1/hosts/{host_id}"
 	if p.HostID != nil {
 		at = fmt.Sprintf("/api/v1/hosts/%d", *p.HostID)

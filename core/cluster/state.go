@@ -86,11 +86,11 @@ type Member struct {
 const selectHostStates = `WITH ` + visible + `
 SELECT h.id, h.name, h.team_id, h.cluster_id, h.status, h.ok_at, NULLIF(h.version, ''), h.version_at, h.certificate_ends_at,
 	(SELECT min(ends_at) FROM host_credentials k WHERE k.host_id = h.id), r.requests, r.seconds, r.hour_requests, r.hour_seconds
-FROM h LEFT JOIN (` + load.Rates + `) r ON r.host_id = h.id
+FROM h LEFT JOIN (` + load.RatesSQL + `) r ON r.host_id = h.id
 ORDER BY h.status <> 'unreachable', lower(h.name), h.id LIMIT $3`
 
 // hostStates are the hosts that may be seen, those that are away first.
-func (s *Store) hostStates(ctx context.Context, visible identity.Visible) ([]HostState, error) {
+func (s *Store) hostStates(ctx context.Context, visible identity.VisibleTeams) ([]HostState, error) {
 	rows, err := s.DB.Pool.Query(ctx, selectHostStates, visible.All, visible.Teams, maxRows)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading the state of hosts: %w", err))
@@ -106,7 +106,7 @@ func (s *Store) hostStates(ctx context.Context, visible identity.Visible) ([]Hos
 }
 
 const selectClusterStates = `WITH ` + visible + `, r AS (SELECT h.cluster_id, sum(requests) AS requests, sum(seconds) AS seconds,
-	sum(hour_requests) AS hour_requests, sum(hour_seconds) AS hour_seconds FROM h JOIN (` + load.Rates + `) r ON r.host_id = h.id
+	sum(hour_requests) AS hour_requests, sum(hour_seconds) AS hour_seconds FROM h JOIN (` + load.RatesSQL + `) r ON r.host_id = h.id
 	GROUP BY h.cluster_id),
 n AS (SELECT n.cluster_id, sum(n.cpu * n.cpus) AS used, sum(n.cpus) AS cpus, sum(n.memory)::bigint AS memory,
 	sum(n.memory_total)::bigint AS memory_total FROM nodes n JOIN h ON h.id = n.host_id GROUP BY n.cluster_id),
@@ -129,7 +129,7 @@ JOIN (SELECT cluster_id AS of, coalesce(array_agg(DISTINCT version ORDER BY vers
 WHERE place <= $4 ORDER BY cluster_id, place`
 
 // clusterStates are the clusters that may be seen with their nodes, those without quorum first.
-func (s *Store) clusterStates(ctx context.Context, visible identity.Visible) ([]ClusterState, error) {
+func (s *Store) clusterStates(ctx context.Context, visible identity.VisibleTeams) ([]ClusterState, error) {
 	rows, err := s.DB.Pool.Query(ctx, selectClusterStates, visible.All, visible.Teams, maxRows)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading the state of clusters: %w", err))

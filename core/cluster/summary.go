@@ -35,13 +35,13 @@ type Summary struct {
 	Unknown           int64 `json:"unknown" example:"0" doc:"Number of VMs and containers with an unknown status"`
 	Usage
 
-	Problems      []Problem      `json:"problems" doc:"Problems that need attention, the most severe first; at most 20 of each kind and severity"`
-	ProblemCounts []ProblemCount `json:"problem_counts" doc:"Number of problems of each kind and severity, including those that problems omits"`
-	Filling       []Filling      `json:"filling" doc:"Storages that will be full within 90 days if they grow as in the last two weeks, the soonest first, at most 5. A shared storage is listed once. Forecasts can be 10 minutes old"`
-	Backups       Coverage       `json:"backups" doc:"Number of guests by the state of their backups"`
-	Load          Rates          `json:"load" doc:"Load that the service causes on all hosts together, including those that by_host omits"`
-	ByCluster     []ClusterState `json:"by_cluster" doc:"State of each cluster, those without quorum first; at most 500"`
-	ByHost        []HostState    `json:"by_host" doc:"State of each host and the load that the service causes on it, unreachable hosts first; at most 500"`
+	Problems      []Problem         `json:"problems" doc:"Problems that need attention, the most severe first; at most 20 of each kind and severity"`
+	ProblemCounts []ProblemCount    `json:"problem_counts" doc:"Number of problems of each kind and severity, including those that problems omits"`
+	Filling       []StorageForecast `json:"filling" doc:"Storages that will be full within 90 days if they grow as in the last two weeks, the soonest first, at most 5. A shared storage is listed once. Forecasts can be 10 minutes old"`
+	Backups       Coverage          `json:"backups" doc:"Number of guests by the state of their backups"`
+	Load          Rates             `json:"load" doc:"Load that the service causes on all hosts together, including those that by_host omits"`
+	ByCluster     []ClusterState    `json:"by_cluster" doc:"State of each cluster, those without quorum first; at most 500"`
+	ByHost        []HostState       `json:"by_host" doc:"State of each host and the load that the service causes on it, unreachable hosts first; at most 500"`
 }
 
 // eachStorage are, in SQL, the storages of the hosts h. A shared one is what the node says that has the most of it to tell, for one that
@@ -64,7 +64,7 @@ guests AS (SELECT count(*) FILTER (WHERE kind = 'vm' AND NOT template) AS vms, c
 	JOIN h ON h.id = g.host_id),
 apps AS (SELECT count(*) AS n FROM apps a LEFT JOIN h ON h.id = a.host_id WHERE h.id IS NOT NULL OR $1),
 load AS (SELECT sum(requests) AS requests, sum(seconds) AS seconds, sum(hour_requests) AS hour_requests, sum(hour_seconds) AS hour_seconds
-	FROM h JOIN (` + load.Rates + `) r ON r.host_id = h.id),
+	FROM h JOIN (` + load.RatesSQL + `) r ON r.host_id = h.id),
 storages AS (SELECT coalesce(sum(used), 0)::bigint AS used, coalesce(sum(total), 0)::bigint AS total FROM (` + eachStorage + `) each)
 SELECT hosts.n, hosts.online, hosts.clusters, nodes.n, nodes.online, guests.vms, guests.vms_running, guests.containers,
 	guests.containers_running, apps.n,
@@ -74,7 +74,7 @@ FROM hosts, nodes, guests, apps, storages, load`
 
 // Summary gives the figures in one query, and what stands beside them in a few: none of them depends on the number of hosts or guests in
 // anything but rows.
-func (s *Store) Summary(ctx context.Context, visible identity.Visible) (*Summary, error) {
+func (s *Store) Summary(ctx context.Context, visible identity.VisibleTeams) (*Summary, error) {
 	f := &Summary{}
 	err := s.figures(ctx, visible, f)
 	if err != nil {
@@ -95,7 +95,7 @@ func (s *Store) Summary(ctx context.Context, visible identity.Visible) (*Summary
 	return f, nil
 }
 
-func (s *Store) figures(ctx context.Context, visible identity.Visible, f *Summary) error {
+func (s *Store) figures(ctx context.Context, visible identity.VisibleTeams, f *Summary) error {
 	err := s.DB.Pool.QueryRow(ctx, selectSummary, visible.All, visible.Teams).Scan(&f.Hosts, &f.HostsOnline, &f.Clusters, &f.Nodes,
 		&f.NodesOnline,
 		&f.VMs, &f.VMsRunning, &f.Containers, &f.ContainersRunning, &f.Apps, &f.Templates, &f.Unknown, &f.CPUsUsed, &f.CPUs,

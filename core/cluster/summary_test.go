@@ -15,7 +15,7 @@ import (
 	"github.com/hostler/hostler/core/identity"
 )
 
-var everything = identity.Visible{All: true, Teams: []int64{}}
+var everything = identity.VisibleTeams{All: true, Teams: []int64{}}
 
 // fill writes hosts, two to a cluster, with guests that each have three backups, an hour of counted requests, and ended jobs of many days.
 func fill(t testing.TB, d *db.DB, hosts, guests, jobs int) {
@@ -131,7 +131,8 @@ func BenchmarkSummary(b *testing.B) {
 	d := dbtest.New(b)
 	fill(b, d, 100, 10_000, 100_000)
 	store := &cluster.Store{DB: d}
-	for name, visible := range map[string]identity.Visible{"all": everything, "a_team": {Teams: []int64{1}}, "nothing": {Teams: []int64{}}} {
+	for name, visible := range map[string]identity.VisibleTeams{"all": everything, "a_team": {Teams: []int64{1}},
+		"nothing": {Teams: []int64{}}} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				if _, err := store.Summary(b.Context(), visible); err != nil {

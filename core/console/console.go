@@ -29,8 +29,8 @@ type Store struct {
 	Hosts host.Opener
 	// Keys seal what recordings are encrypted with.
 	Keys secret.Keys
-	// Hold is how long a ticket is good; 30 s when zero.
-	Hold time.Duration
+	// TicketLifetime is how long a ticket is good; 30 s when zero.
+	TicketLifetime time.Duration
 	// IdleUnit is what the setting console.idle_s counts; 1 s when zero. For tests.
 	IdleUnit time.Duration
 
@@ -55,8 +55,8 @@ type Target struct {
 	Node  string
 }
 
-// Order describes the wanted console.
-type Order struct {
+// Request describes the wanted console.
+type Request struct {
 	// Kind is empty for a terminal where there is one, else the graphical console.
 	Kind hypervisor.ConsoleKind
 	// Columns and Rows are the first size of a terminal; zero for the hypervisor's.
@@ -64,10 +64,10 @@ type Order struct {
 }
 
 func (s *Store) hold() time.Duration {
-	if s.Hold <= 0 {
+	if s.TicketLifetime <= 0 {
 		return 30 * time.Second
 	}
-	return s.Hold
+	return s.TicketLifetime
 }
 
 // channelTickets announces the number of a ticket that was redeemed by another
@@ -79,8 +79,8 @@ const channelTickets = "console_tickets"
 func (s *Store) start() {
 	s.begin.Do(func() {
 		s.instance, s.held = rand.Text(), map[int64]*link{}
-		s.DB.Listener().Listen(db.Subscriber{Channels: []string{channelTickets}, Heard: func(_, payload string) { s.release(payload) },
-			Missed: func() { go s.releaseUsed() }})
+		s.DB.Listener().Listen(db.Subscriber{Channels: []string{channelTickets}, OnNotify: func(_, payload string) { s.release(payload) },
+			OnReconnect: func() { go s.releaseUsed() }})
 	})
 }
 

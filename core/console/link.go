@@ -85,7 +85,7 @@ func (l *link) Close() {
 }
 
 // dial opens a console at the hypervisor. Errors are those of Issue.
-func (s *Store) dial(ctx context.Context, t Target, o Order) (*link, error) {
+func (s *Store) dial(ctx context.Context, t Target, o Request) (*link, error) {
 	limited, cancel := context.WithTimeout(ctx, openLimit)
 	defer cancel()
 	l, err := s.open(limited, t, o)
@@ -101,7 +101,7 @@ func (s *Store) dial(ctx context.Context, t Target, o Order) (*link, error) {
 
 // open connects to the object's own node if it can. Another member of the
 // cluster would forward every byte.
-func (s *Store) open(ctx context.Context, t Target, o Order) (*link, error) {
+func (s *Store) open(ctx context.Context, t Target, o Request) (*link, error) {
 	by, err := s.by(ctx, t)
 	if err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func (s *Store) by(ctx context.Context, t Target) (int64, error) {
 	return id, nil
 }
 
-func (s *Store) openBy(ctx context.Context, hostID int64, t Target, o Order) (_ *link, err error) {
+func (s *Store) openBy(ctx context.Context, hostID int64, t Target, o Request) (_ *link, err error) {
 	at, err := s.Hosts.Open(ctx, hostID, endpoint.Console)
 	if err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func (s *Store) openBy(ctx context.Context, hostID int64, t Target, o Order) (_ 
 			_ = at.Close()
 		}
 	}()
-	able, err := host.Able[hypervisor.Consoler](at)
+	able, err := host.AsAbility[hypervisor.ConsoleOpener](at)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func (s *Store) openBy(ctx context.Context, hostID int64, t Target, o Order) (_ 
 	if t.Guest == nil {
 		l.console, err = able.OpenConsole(ctx, spec)
 	} else {
-		l.console, err = guest.Follow(ctx, s.Hosts, t.Guest, func(ref hypervisor.GuestRef) (hypervisor.Console, error) {
+		l.console, err = guest.CallAtNode(ctx, s.Hosts, t.Guest, func(ref hypervisor.GuestRef) (hypervisor.Console, error) {
 			spec.Guest = &ref
 			return able.OpenConsole(ctx, spec)
 		})
@@ -190,11 +190,11 @@ func problemOf(err error) error {
 	}
 	switch {
 	case e.Kind == sdk.Invalid && e.Field == "kind":
-		return problem.InvalidField(host.Clean(e.Message), "value_error", "query", "kind").Because(err)
+		return problem.InvalidField(host.Clean(e.Message), "value_error", "query", "kind").WithCause(err)
 	case e.Kind == sdk.Busy:
 		full := problem.New(problem.CodeConsoleUnavailable, "%s", host.Clean(sdk.HideSecrets(e.Message)))
 		full.RetryAfter = 10
-		return full.Because(err)
+		return full.WithCause(err)
 	}
 	return plugin.Problem(err)
 }

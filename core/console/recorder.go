@@ -45,11 +45,11 @@ const (
 	foreignKeyViolation = "23503"
 )
 
-// Sealed is the column with the keys of recordings, for the rotation of keys.
-var Sealed = secret.Table{Name: "console_recordings", Column: "data_key", Key: []string{"id"}}
+// SealedTable is the column with the keys of recordings, for the rotation of keys.
+var SealedTable = secret.Table{Name: "console_recordings", Column: "data_key", Key: []string{"id"}}
 
 func dataKeyPlace(id int64) secret.Binding {
-	return secret.Binding{Table: Sealed.Name, Column: Sealed.Column, Row: secret.Row(id)}
+	return secret.Binding{Table: SealedTable.Name, Column: SealedTable.Column, Row: secret.Row(id)}
 }
 
 // recorded reports whether the output of a console is recorded. Graphical
@@ -118,7 +118,7 @@ func (x *Session) record(ctx context.Context, socket Socket) error {
 	return nil
 }
 
-func (s *Store) newRecorder(ctx context.Context, t Target, o Order) (*recorder, error) {
+func (s *Store) newRecorder(ctx context.Context, t Target, o Request) (*recorder, error) {
 	mib, err := setting.Get(ctx, s.DB, setting.ConsoleLimit)
 	if err != nil {
 		return nil, err

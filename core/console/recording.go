@@ -54,7 +54,7 @@ const recordingColumns = `r.id, r.target_kind, r.target_id, r.target_name, r.hos
 
 // Recordings returns a page of the recordings of visible teams, the newest
 // first, and the number of all.
-func (s *Store) Recordings(ctx context.Context, f Filter, visible identity.Visible) (all []Recording, total int, err error) {
+func (s *Store) Recordings(ctx context.Context, f Filter, visible identity.VisibleTeams) (all []Recording, total int, err error) {
 	const narrowed = `FROM console_recordings r WHERE ($1 OR r.team_id = ANY ($2)) AND ($3 = '' OR r.target_kind = $3)
 		AND ($4::bigint = 0 OR r.target_id = $4) AND ($5::bigint = 0 OR r.user_id = $5)`
 	args := []any{visible.All, visible.Teams, f.TargetKind, f.TargetID, f.UserID}

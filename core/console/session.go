@@ -61,7 +61,7 @@ type Session struct {
 
 	store    *Store
 	target   Target
-	order    Order
+	order    Request
 	link     *link
 	password string
 	recorded bool

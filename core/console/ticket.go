@@ -41,7 +41,7 @@ type Ticket struct {
 // release of the hypervisor has no such console; not_found, invalid_state,
 // invalid for the query parameter kind, console_unavailable if nothing is free,
 // hypervisor_error with the remedy, timeout.
-func (s *Store) Issue(ctx context.Context, t Target, o Order) (Ticket, error) {
+func (s *Store) Issue(ctx context.Context, t Target, o Request) (Ticket, error) {
 	s.start()
 	text := newTicket()
 	id, err := s.reserve(ctx, t, o, text)
@@ -59,7 +59,7 @@ func (s *Store) Issue(ctx context.Context, t Target, o Order) (Ticket, error) {
 	return made, nil
 }
 
-func (s *Store) issue(ctx context.Context, id int64, t Target, o Order, text string) (made Ticket, l *link, err error) {
+func (s *Store) issue(ctx context.Context, id int64, t Target, o Request, text string) (made Ticket, l *link, err error) {
 	if l, err = s.dial(ctx, t, o); err != nil {
 		return made, nil, err
 	}
@@ -92,7 +92,7 @@ func (s *Store) issue(ctx context.Context, id int64, t Target, o Order, text str
 
 // reserve makes the row of a ticket that is not valid yet, unless the caller
 // has too many.
-func (s *Store) reserve(ctx context.Context, t Target, o Order, text string) (id int64, err error) {
+func (s *Store) reserve(ctx context.Context, t Target, o Request, text string) (id int64, err error) {
 	caller := identity.FromContext(ctx)
 	if caller == nil {
 		return 0, problem.New(problem.CodeUnauthenticated, "log in first")
@@ -138,7 +138,7 @@ func (t Target) shell() string {
 type redeemed struct {
 	id    int64
 	node  string
-	order Order
+	order Request
 }
 
 // redeem uses a ticket. It is used up by whoever shows it, wherever and

@@ -94,7 +94,7 @@ func TestBrokenConnectionIsADatabaseThatIsAway(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.cut(hard)
-		if _, err := conn.Exec(t.Context(), "SELECT 1"); !db.Away(err) {
+		if _, err := conn.Exec(t.Context(), "SELECT 1"); !db.Unavailable(err) {
 			t.Errorf("hard %v, outside a transaction: %v", hard, err)
 		}
 		conn.Release()

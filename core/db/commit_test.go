@@ -202,7 +202,7 @@ func TestCommitOfAKilledServer(t *testing.T) {
 	s.hung(t, d, 1)
 	s.Kill()
 	err := <-done
-	open := db.Unsettled(err)
+	open := db.UnsettledOutcome(err)
 	if open == nil || problem.CodeOf(err) != problem.CodeOutcomeUnknown || told {
 		t.Fatalf("%v, told %v", err, told)
 	}
@@ -227,7 +227,7 @@ func TestCommitOfAKilledServer(t *testing.T) {
 	go func() { done <- d.Tx(t.Context(), note("taken over")) }()
 	s.hung(t, d, 1)
 	s.Exec(t, "", "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query = 'commit'")
-	if err := <-done; db.Unsettled(err) == nil {
+	if err := <-done; db.UnsettledOutcome(err) == nil {
 		t.Errorf("of another server: %v", err)
 	}
 }
@@ -248,7 +248,7 @@ func TestCommitThatIsUndoneWithItsSession(t *testing.T) {
 	}
 	told := false
 	err := d.Tx(t.Context(), func(tx *db.Tx) error { tx.OnCommit(func() { told = true }); return note("undone")(tx) })
-	if problem.CodeOf(err) != problem.CodeDatabaseUnavailable || db.Unsettled(err) != nil || told || stored(t, d, "undone") {
+	if problem.CodeOf(err) != problem.CodeDatabaseUnavailable || db.UnsettledOutcome(err) != nil || told || stored(t, d, "undone") {
 		t.Errorf("%v, told %v", err, told)
 	}
 }

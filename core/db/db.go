@@ -118,12 +118,12 @@ func (d *DB) Close() {
 	d.Pool.Close()
 }
 
-// With is gorm for reading, or for a single statement that needs no transaction.
-func (d *DB) With(ctx context.Context) *gorm.DB { return d.gorm.WithContext(ctx) }
+// Gorm is gorm for reading, or for a single statement that needs no transaction.
+func (d *DB) Gorm(ctx context.Context) *gorm.DB { return d.gorm.WithContext(ctx) }
 
-// Duplicate reports whether err is a violation of the named unique constraint
+// IsDuplicate reports whether err is a violation of the named unique constraint
 // or index; an empty name means any.
-func Duplicate(err error, constraint string) bool {
+func IsDuplicate(err error, constraint string) bool {
 	var refused *pgconn.PgError
 	return errors.As(err, &refused) && refused.Code == "23505" && (constraint == "" || refused.ConstraintName == constraint)
 }

@@ -26,7 +26,7 @@ const (
 
 // Problem turns an error of a database that does not do its work into the problem that callers are told; other errors stay. Codes:
 // database_unavailable, with the member reason where the server says one (memory, read_only, io); database_full;
-// outcome_unknown for what Unsettled finds.
+// outcome_unknown for what UnsettledOutcome finds.
 func Problem(err error) error {
 	if err == nil {
 		return nil
@@ -35,36 +35,36 @@ func Problem(err error) error {
 	if errors.As(err, &known) && known.Code != problem.CodeInternal {
 		return err
 	}
-	if Unsettled(err) != nil {
+	if UnsettledOutcome(err) != nil {
 		return problem.New(problem.CodeOutcomeUnknown,
 			"the connection to the database was lost while the change was being stored, and it is unknown whether it was stored: look "+
 				"for this answer's request_id in the audit log before you repeat the request, or send the same request with the same "+
-				"Idempotency-Key").Because(err)
+				"Idempotency-Key").WithCause(err)
 	}
-	if !Away(err) {
+	if !Unavailable(err) {
 		return err
 	}
 	switch state(err) {
 	case stateDiskFull:
 		return problem.New(problem.CodeDatabaseFull,
-			"the database's disk is full: nothing can be changed until it has space again; reading works").Because(err)
+			"the database's disk is full: nothing can be changed until it has space again; reading works").WithCause(err)
 	case stateMemory:
 		return problem.New(problem.CodeDatabaseUnavailable, "the database is out of memory; try again in a moment").With("reason",
-			"memory").Because(err)
+			"memory").WithCause(err)
 	case stateReadOnly:
 		return problem.New(problem.CodeDatabaseUnavailable, "the database is read-only and accepts no changes at the "+
 			"moment").With("reason",
-			"read_only").Because(err)
+			"read_only").WithCause(err)
 	case stateIO:
 		return problem.New(problem.CodeDatabaseUnavailable, "the database's disk is failing; see the database server's "+
-			"log").With("reason", "io").Because(err)
+			"log").With("reason", "io").WithCause(err)
 	}
-	return problem.New(problem.CodeDatabaseUnavailable, "the database does not answer; try again in a moment").Because(err)
+	return problem.New(problem.CodeDatabaseUnavailable, "the database does not answer; try again in a moment").WithCause(err)
 }
 
-// Away reports whether err means that the database cannot be reached, or cannot do its work now, rather than that a statement
+// Unavailable reports whether err means that the database cannot be reached, or cannot do its work now, rather than that a statement
 // was wrong.
-func Away(err error) bool {
+func Unavailable(err error) bool {
 	var connect *pgconn.ConnectError
 	var lost *broken
 	if errors.As(err, &connect) || errors.As(err, &lost) {

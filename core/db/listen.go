@@ -48,11 +48,11 @@ type Listener struct {
 // listening is stopped.
 type Subscriber struct {
 	Channels []string
-	// Heard is called for each notification. NOTIFY only wakes: the tables are the truth.
-	Heard func(channel, payload string)
-	// Missed is called when listening begins, and again after each break:
+	// OnNotify is called for each notification. NOTIFY only wakes: the tables are the truth.
+	OnNotify func(channel, payload string)
+	// OnReconnect is called when listening begins, and again after each break:
 	// anything may have been said before.
-	Missed func()
+	OnReconnect func()
 }
 
 // newListener returns a listener that connects when somebody subscribes.
@@ -70,7 +70,7 @@ func newListener(connection *pgx.ConnConfig, log hclog.Logger) *Listener {
 }
 
 // Listen lets the subscriber hear until stop is called, which may be done more
-// than once. It returns at once: the subscriber hears from its first Missed on,
+// than once. It returns at once: the subscriber hears from its first OnReconnect on,
 // which is late while the database is away.
 func (l *Listener) Listen(subscriber Subscriber) (stop func()) {
 	e := &subscriber
@@ -172,7 +172,7 @@ func (l *Listener) receive() error {
 		case err == nil:
 			for _, e := range l.present() { // as of now: one may have stopped while this waited
 				if told[e] && slices.Contains(e.Channels, n.Channel) {
-					e.Heard(n.Channel, n.Payload)
+					e.OnNotify(n.Channel, n.Payload)
 				}
 			}
 		case l.running.Err() != nil || !interrupted:
@@ -211,7 +211,7 @@ func (l *Listener) attend(conn *pgx.Conn, subscribers []*Subscriber, told map[*S
 	for _, e := range subscribers {
 		if !told[e] {
 			told[e] = true
-			e.Missed()
+			e.OnReconnect()
 		}
 	}
 	for e := range told {

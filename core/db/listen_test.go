@@ -20,12 +20,12 @@ type received struct {
 func (h *received) subscriber(channels ...string) db.Subscriber {
 	return db.Subscriber{
 		Channels: channels,
-		Heard: func(channel, payload string) {
+		OnNotify: func(channel, payload string) {
 			h.mu.Lock()
 			defer h.mu.Unlock()
 			h.heard = append(h.heard, channel+" "+payload)
 		},
-		Missed: func() {
+		OnReconnect: func() {
 			h.mu.Lock()
 			defer h.mu.Unlock()
 			h.missed++
@@ -114,7 +114,7 @@ func TestListenerComesBackAndTellsThatItWasGone(t *testing.T) {
 	}
 }
 
-// Subscribers that come and go while much is said lose nothing that was said after their first Missed.
+// Subscribers that come and go while much is said lose nothing that was said after their first OnReconnect.
 func TestListenerLosesNothingWhileEarsComeAndGo(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)

@@ -19,12 +19,12 @@ const (
 	LockEnrol   int32 = 5 // which servers are enrolled
 	LockAudit   int32 = 7 // the end of the audit trail's chain
 
-	LockIdempotency int32 = 8  // by idempotency key: held by the transaction of its change
-	LockRemoteWrite int32 = 9  // who sends samples to a receiver
-	LockGuestID     int32 = 10 // by cluster: which id a guest gets that a job is to make
-	LockNotify      int32 = 14 // who decides which channels are told
-	LockTwin        int32 = 15 // by what jobs exclude one another on, in clusters that several teams have enrolled
-	LockHold        int32 = 11 // by what jobs exclude one another on: shared by what enqueues one, alone by what holds them off
+	LockIdempotency   int32 = 8  // by idempotency key: held by the transaction of its change
+	LockRemoteWrite   int32 = 9  // who sends samples to a receiver
+	LockGuestID       int32 = 10 // by cluster: which id a guest gets that a job is to make
+	LockNotify        int32 = 14 // who decides which channels are told
+	LockSharedCluster int32 = 15 // by what jobs exclude one another on, in clusters that several teams have enrolled
+	LockHold          int32 = 11 // by what jobs exclude one another on: shared by what enqueues one, alone by what holds them off
 )
 
 // Lock is an advisory lock held by a connection of its own; PostgreSQL frees it

@@ -45,8 +45,8 @@ func (d *DB) Migrate(ctx context.Context) error {
 	return nil
 }
 
-// Migrated reports the schema's version and the version that this release wants.
-func (d *DB) Migrated(ctx context.Context) (have, want int64, err error) {
+// SchemaVersion reports the schema's version and the version that this release wants.
+func (d *DB) SchemaVersion(ctx context.Context) (have, want int64, err error) {
 	provider, err := d.provider()
 	if err != nil {
 		return 0, 0, err

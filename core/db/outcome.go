@@ -18,9 +18,9 @@ type Outcome interface {
 	Settle(ctx context.Context) (committed, known bool)
 }
 
-// Unsettled finds in err the transaction of DB.Tx of which nobody knows whether
+// UnsettledOutcome finds in err the transaction of DB.Tx of which nobody knows whether
 // it was committed; nil when there is none.
-func Unsettled(err error) Outcome {
+func UnsettledOutcome(err error) Outcome {
 	var open *unsettled
 	if errors.As(err, &open) {
 		return open

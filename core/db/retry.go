@@ -12,9 +12,9 @@ import (
 // maxTries is how often a transaction is made that PostgreSQL gave up for the sake of another one.
 const maxTries = 5
 
-// Collided reports whether err is PostgreSQL's word that a transaction was undone only because of another one at the same
+// Retryable reports whether err is PostgreSQL's word that a transaction was undone only because of another one at the same
 // time: a deadlock or a serialization failure (PostgreSQL's manual, appendix A, class 40). The same may succeed when done again.
-func Collided(err error) bool {
+func Retryable(err error) bool {
 	var refused *pgconn.PgError
 	return errors.As(err, &refused) && (refused.Code == "40P01" || refused.Code == "40001")
 }
@@ -23,7 +23,7 @@ func Collided(err error) bool {
 func retry(ctx context.Context, once func() error) error {
 	for try := 1; ; try++ {
 		err := once()
-		if err == nil || try == maxTries || !Collided(err) {
+		if err == nil || try == maxTries || !Retryable(err) {
 			return err
 		}
 		timer := time.NewTimer(time.Duration(try) * time.Duration(rand.Int64N(int64(20*time.Millisecond))))

@@ -65,7 +65,7 @@ func TestTxGivesUpWhatCollidesForEver(t *testing.T) {
 	d := dbtest.New(t)
 	runs := 0
 	err := d.Tx(t.Context(), func(*db.Tx) error { runs++; return &pgconn.PgError{Code: "40001"} })
-	if !db.Collided(err) || runs != 5 {
+	if !db.Retryable(err) || runs != 5 {
 		t.Errorf("%v after %d runs", err, runs)
 	}
 	runs = 0

@@ -29,12 +29,12 @@ func (tx *Tx) OnCommit(f func()) { tx.committed = append(tx.committed, f) }
 // when fn fails or panics. fn must not do network calls other than to the
 // database, must not take another connection (it would wait for one while it
 // holds one), and must not keep the Tx. It is called again when PostgreSQL gave
-// the transaction up for another one, see Collided: what it leaves outside the
+// the transaction up for another one, see Retryable: what it leaves outside the
 // database must not add up.
 //
 // Nil means that it was committed, also where the connection broke in the
 // commit and PostgreSQL said so afterwards. An error means that it was not,
-// except for one in which Unsettled finds something: then nobody knows yet. The
+// except for one in which UnsettledOutcome finds something: then nobody knows yet. The
 // end of ctx undoes a transaction whose commit has not begun; a commit that has
 // begun is seen through, see Config.CommitLimit.
 func (d *DB) Tx(ctx context.Context, fn func(tx *Tx) error) error {

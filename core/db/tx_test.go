@@ -124,7 +124,7 @@ func TestMigrateTwiceAndAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	have, want, err := a.Migrated(t.Context())
+	have, want, err := a.SchemaVersion(t.Context())
 	if err != nil || have != want || want == 0 {
 		t.Fatalf("version %d of %d, %v", have, want, err)
 	}

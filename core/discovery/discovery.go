@@ -70,7 +70,7 @@ func (l labels) list(name string, values []string) {
 
 // Find gives the targets of a role but Services, with a query for each table and none for each target. What has no address that may be
 // dialled is left out, and so are templates. The port is that of guests and nodes.
-func (s *Store) Find(ctx context.Context, role Role, port int, visible identity.Visible) ([]Group, error) {
+func (s *Store) Find(ctx context.Context, role Role, port int, visible identity.VisibleTeams) ([]Group, error) {
 	switch role {
 	case Apps:
 		return s.apps(ctx, visible)
@@ -81,14 +81,14 @@ func (s *Store) Find(ctx context.Context, role Role, port int, visible identity.
 	}
 }
 
-func (s *Store) guests(ctx context.Context, port int, visible identity.Visible) ([]Group, error) {
+func (s *Store) guests(ctx context.Context, port int, visible identity.VisibleTeams) ([]Group, error) {
 	all, err := s.Guests.Entries(ctx, guest.Filter{}, visible)
 	if err != nil {
 		return nil, err
 	}
 	groups := []Group{}
 	for i := range all {
-		addresses := app.Usable(all[i].Addresses, s.Rules)
+		addresses := app.DialableAddresses(all[i].Addresses, s.Rules)
 		if all[i].Template || len(addresses) == 0 {
 			continue
 		}
@@ -119,8 +119,8 @@ func ofGuest(g *guest.Entry) labels {
 	return l
 }
 
-func (s *Store) apps(ctx context.Context, visible identity.Visible) ([]Group, error) {
-	places, err := s.Apps.Places(ctx, visible)
+func (s *Store) apps(ctx context.Context, visible identity.VisibleTeams) ([]Group, error) {
+	places, err := s.Apps.WebAddresses(ctx, visible)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func (s *Store) apps(ctx context.Context, visible identity.Visible) ([]Group, er
 	return groups, nil
 }
 
-func (s *Store) nodes(ctx context.Context, port int, visible identity.Visible) ([]Group, error) {
+func (s *Store) nodes(ctx context.Context, port int, visible identity.VisibleTeams) ([]Group, error) {
 	rows, err := s.DB.Pool.Query(ctx, `SELECT n.name, n.status, n.address, n.version, h.name, c.name, t.name
 		FROM nodes n JOIN hosts h ON h.id = n.host_id JOIN clusters c ON c.id = n.cluster_id JOIN teams t ON t.id = h.team_id
 		WHERE ($1 OR h.team_id = ANY($2)) AND n.address <> '' ORDER BY c.id, n.name`, visible.All, visible.Teams)
@@ -161,7 +161,7 @@ func (s *Store) nodes(ctx context.Context, port int, visible identity.Visible) (
 			if err := row.Scan(&name, &status, &address, &version, &host, &cluster, &team); err != nil {
 				return none, err
 			}
-			addresses := app.Usable([]string{address}, s.Rules)
+			addresses := app.DialableAddresses([]string{address}, s.Rules)
 			if len(addresses) == 0 {
 				return none, nil
 			}
@@ -180,9 +180,9 @@ func (s *Store) nodes(ctx context.Context, port int, visible identity.Visible) (
 	return groups, nil
 }
 
-// Itself gives the pages of figures that the service has, each with the path and scheme to read it by. The address is that by which
-// it was asked, with its port, and below the path under which the service is, "/" for none.
-func Itself(address string, secure bool, below string) []Group {
+// ServiceTargets gives the pages of figures that the service has, each with the path and scheme to read it by. The address is that by
+// which it was asked, with its port, and below the path under which the service is, "/" for none.
+func ServiceTargets(address string, secure bool, below string) []Group {
 	scheme := "http"
 	if secure {
 		scheme = "https"

@@ -13,8 +13,8 @@ const (
 	ResetExpired = "expired"
 	// ResetRights is another sight: what the reader may see, or has asked for, is not what it was.
 	ResetRights = "rights"
-	// ResetMany is more change than is told one by one.
-	ResetMany = "many"
+	// ResetTooMany is more change than is told one by one.
+	ResetTooMany = "many"
 )
 
 // batch is one part of the history, for all readers.
@@ -45,7 +45,7 @@ type Message struct {
 
 // message returns the message for the readers of one sight. If there is nothing
 // for them, it is empty and has an ID.
-func (b *batch) message(s Sight, key, digest string) Message {
+func (b *batch) message(s Filter, key, digest string) Message {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if m, made := b.made[key]; made {
@@ -62,7 +62,7 @@ func (b *batch) message(s Sight, key, digest string) Message {
 // compose makes the message for one sight. A reader whose rights a move of a
 // host changes loads anew: the feed tells changes, and what became visible or
 // invisible with the host is none.
-func (b *batch) compose(s Sight, digest string) Message {
+func (b *batch) compose(s Filter, digest string) Message {
 	id := cursor{b.origin, digest, b.at}.String()
 	reason := b.reset
 	for _, c := range b.scopes {

@@ -22,7 +22,7 @@
 //
 // # Main types
 //
-// Feed serves the readers of one instance, Reader is one of them, Sight is what
+// Feed serves the readers of one instance, Reader is one of them, Filter is what
 // it may see and wants, and Message is what it gets.
 package feed
 
@@ -100,9 +100,9 @@ type Config struct {
 	Heartbeat *heartbeat.Monitor
 }
 
-// Sight is what a reader may see and wants to see.
-type Sight struct {
-	Visible identity.Visible
+// Filter is what a reader may see and wants to see.
+type Filter struct {
+	Visible identity.VisibleTeams
 	// Kinds narrow; empty is all.
 	Kinds []Kind
 	// Figures asks for the figures of guests and nodes too, once for each poll of a cluster.

@@ -118,7 +118,7 @@ func TestOtherTeamsHearNothing(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	all, ours, theirs := hello(t, f.feed, everything), hello(t, f.feed, ofTeam(1)), hello(t, f.feed, ofTeam(2))
-	nobody := hello(t, f.feed, feed.Sight{})
+	nobody := hello(t, f.feed, feed.Filter{})
 	f.Exec("UPDATE guests SET name = 'a' WHERE id = 1")
 	all.is(`guest 1 {"name":"a"}`)
 	ours.is(`guest 1 {"name":"a"}`)
@@ -170,7 +170,7 @@ func TestHostOfAnotherTeam(t *testing.T) {
 func TestTopicsAndFigures(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	jobs := hello(t, f.feed, feed.Sight{Visible: everything.Visible, Kinds: []feed.Kind{feed.Job}})
+	jobs := hello(t, f.feed, feed.Filter{Visible: everything.Visible, Kinds: []feed.Kind{feed.Job}})
 	all := everything
 	all.Figures = true
 	theirs := ofTeam(2)
@@ -220,7 +220,7 @@ func TestTasks(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	watched := func() string { return f.Value("SELECT until > now() + interval '1 minute' FROM task_watch") }
-	jobs := hello(t, f.feed, feed.Sight{Visible: everything.Visible, Kinds: []feed.Kind{feed.Job}})
+	jobs := hello(t, f.feed, feed.Filter{Visible: everything.Visible, Kinds: []feed.Kind{feed.Job}})
 	f.Exec("UPDATE guests SET name = 'a' WHERE id = 1")
 	if watched() != "false" {
 		t.Error("tasks are asked for though nobody wants them")

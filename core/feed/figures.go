@@ -30,7 +30,7 @@ const (
 
 // appendTo appends the figures that a reader may see, with a comma in front;
 // nothing if the reader may see nothing of the cluster.
-func (f *figures) appendTo(b []byte, cluster, version int64, s Sight) []byte {
+func (f *figures) appendTo(b []byte, cluster, version int64, s Filter) []byte {
 	length := len(b)
 	b = append(b, `,{"kind":"figures","id":`...)
 	b = strconv.AppendInt(b, cluster, 10)

@@ -20,10 +20,10 @@ import (
 	"github.com/hostler/hostler/core/job"
 )
 
-var everything = feed.Sight{Visible: identity.Visible{All: true, Teams: []int64{}}}
+var everything = feed.Filter{Visible: identity.VisibleTeams{All: true, Teams: []int64{}}}
 
-func ofTeam(team int64) feed.Sight {
-	return feed.Sight{Visible: identity.Visible{Teams: []int64{team}}}
+func ofTeam(team int64) feed.Filter {
+	return feed.Filter{Visible: identity.VisibleTeams{Teams: []int64{team}}}
 }
 
 // fixture is a database with the feed of one instance.
@@ -100,7 +100,7 @@ type client struct {
 }
 
 // join joins a client that comes back with last.
-func join(t testing.TB, f *feed.Feed, sight feed.Sight, last string) *client {
+func join(t testing.TB, f *feed.Feed, sight feed.Filter, last string) *client {
 	t.Helper()
 	r, err := f.Join(t.Context(), sight, last)
 	if err != nil {
@@ -184,7 +184,7 @@ func (c *client) changes() []change {
 }
 
 // hello joins and takes the greeting.
-func hello(t testing.TB, f *feed.Feed, sight feed.Sight) *client {
+func hello(t testing.TB, f *feed.Feed, sight feed.Filter) *client {
 	t.Helper()
 	c := join(t, f, sight, "")
 	t.Cleanup(c.Close)

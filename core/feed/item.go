@@ -62,7 +62,7 @@ func (i *item) encode() {
 
 // appendTo appends the message about the object for a reader, with a comma in
 // front; nothing if the reader may not see it.
-func (i *item) appendTo(b []byte, s Sight) []byte {
+func (i *item) appendTo(b []byte, s Filter) []byte {
 	if !s.wants(i.kind) {
 		return b
 	}

@@ -83,7 +83,7 @@ func parseCursor(text string) (cursor, error) {
 }
 
 // key is equal for sights that get the same messages.
-func (s Sight) key() string {
+func (s Filter) key() string {
 	var b strings.Builder
 	if s.Visible.All {
 		b.WriteString("all")
@@ -106,13 +106,13 @@ func (s Sight) key() string {
 }
 
 // digest returns the key in the form for a cursor.
-func (s Sight) digest() string {
+func (s Filter) digest() string {
 	sum := sha256.Sum256([]byte(s.key()))
 	return hex.EncodeToString(sum[:6])
 }
 
 // wants reports whether the reader asked for the kind.
-func (s Sight) wants(kind Kind) bool {
+func (s Filter) wants(kind Kind) bool {
 	if kind == Figures {
 		return s.Figures
 	}
@@ -121,6 +121,6 @@ func (s Sight) wants(kind Kind) bool {
 
 // sees reports whether objects of a team are visible. Zero stands for objects
 // that only users with a role in the default team see.
-func (s Sight) sees(team int64) bool {
+func (s Filter) sees(team int64) bool {
 	return s.Visible.All || team != 0 && s.Visible.Includes(team)
 }

@@ -12,7 +12,7 @@ import (
 
 // joining is a reader that waits for its place in the chain.
 type joining struct {
-	sight Sight
+	sight Filter
 	// cursor is what the reader came with; nil for none, or for one that means nothing.
 	cursor *cursor
 	// reset is why the reader must load anew; empty while nothing is known against its cursor.
@@ -47,7 +47,7 @@ func (f *Feed) start() {
 	f.pumping = true
 	f.pumps.Go(func() {
 		stop := f.DB.Listener().Listen(db.Subscriber{Channels: []string{channel},
-			Heard: func(string, string) { f.rouse() }, Missed: f.rouse})
+			OnNotify: func(string, string) { f.rouse() }, OnReconnect: f.rouse})
 		defer stop()
 		p := &pump{feed: f}
 		for p.turn() {
@@ -213,7 +213,7 @@ func (p *pump) tellInterval(ctx context.Context, joins []*joining) error {
 // fill builds the items of a batch.
 func (f *Feed) fill(b *batch, c changes, found objects, version int64) (err error) {
 	if b.scopes = c.scopes; c.many {
-		b.reset = ResetMany
+		b.reset = ResetTooMany
 		return nil
 	}
 	b.items, err = f.items(c, found, version)

@@ -12,7 +12,7 @@ import (
 // Reader follows the feed. Its methods are for one goroutine.
 type Reader struct {
 	feed        *Feed
-	sight       Sight
+	sight       Filter
 	key, digest string
 	at          *link
 	// first are messages that wait; missed is what happened since the reader's cursor.
@@ -29,7 +29,7 @@ type Reader struct {
 // it means that the reader must load everything again; later messages continue
 // from there. The caller closes the reader. The problem is
 // database_unavailable.
-func (f *Feed) Join(ctx context.Context, sight Sight, last string) (*Reader, error) {
+func (f *Feed) Join(ctx context.Context, sight Filter, last string) (*Reader, error) {
 	j := &joining{sight: sight, done: make(chan struct{})}
 	if last != "" {
 		if c, err := parseCursor(last); err == nil {
@@ -65,7 +65,7 @@ func (f *Feed) Join(ctx context.Context, sight Sight, last string) (*Reader, err
 }
 
 // count adds to the number of readers. The caller holds the feed's lock.
-func (f *Feed) count(sight Sight, n int) {
+func (f *Feed) count(sight Filter, n int) {
 	f.readers += n
 	if sight.Figures {
 		f.figures += n

@@ -15,7 +15,7 @@ import (
 )
 
 // first joins with a cursor and gives the first message.
-func first(t *testing.T, f *feed.Feed, sight feed.Sight, last string) feed.Message {
+func first(t *testing.T, f *feed.Feed, sight feed.Filter, last string) feed.Message {
 	t.Helper()
 	c := join(t, f, sight, last)
 	defer c.Close()
@@ -59,7 +59,7 @@ func TestCursors(t *testing.T) {
 		}
 	}
 	// Who sees or wants something else than before loads anew, in whichever order teams are named.
-	for name, other := range map[string]feed.Sight{
+	for name, other := range map[string]feed.Filter{
 		"a team": ofTeam(1), "kinds": {Visible: everything.Visible, Kinds: []feed.Kind{feed.Job}},
 		"figures": {Visible: everything.Visible, Figures: true}, "nothing": {},
 	} {
@@ -67,8 +67,8 @@ func TestCursors(t *testing.T) {
 			t.Errorf("%s: %s %s", name, m.Event, m.Data)
 		}
 	}
-	two := hello(t, f.feed, feed.Sight{Visible: identity.Visible{Teams: []int64{1, 2}}})
-	if m := first(t, f.feed, feed.Sight{Visible: identity.Visible{Teams: []int64{2, 1}}}, two.last); m.Event != "hello" {
+	two := hello(t, f.feed, feed.Filter{Visible: identity.VisibleTeams{Teams: []int64{1, 2}}})
+	if m := first(t, f.feed, feed.Filter{Visible: identity.VisibleTeams{Teams: []int64{2, 1}}}, two.last); m.Event != "hello" {
 		t.Errorf("teams in another order: %s %s", m.Event, m.Data)
 	}
 	// After a reset the stream goes on from where it was.

@@ -24,7 +24,7 @@ func (s *Store) aliases(on Scope) *listing[sdk.Alias] {
 	return &listing[sdk.Alias]{
 		things: "the aliases",
 		read: func(ctx context.Context) (rows []sdk.Alias, digest string, err error) {
-			rows, err = ask(ctx, s, on, func(ctx context.Context, able sdk.Aliaser, scope sdk.Scope) (found []sdk.Alias, err error) {
+			rows, err = ask(ctx, s, on, func(ctx context.Context, able sdk.AliasManager, scope sdk.Scope) (found []sdk.Alias, err error) {
 				found, digest, err = able.Aliases(ctx, scope)
 				return found, err
 			})
@@ -75,12 +75,12 @@ func (s *Store) Aliases(ctx context.Context, on Scope) ([]Alias, *string, error)
 func (s *Store) CreateAlias(ctx context.Context, on Scope, alias sdk.Alias, digest string) (Alias, error) {
 	faults := slices.Concat(fault(sdk.CheckName(sdk.FieldName, alias.Name)), cidrFault(alias.CIDR),
 		fault(sdk.CheckText(sdk.FieldComment, alias.Comment, sdk.MaxComment)))
-	return editList[sdk.Aliaser](ctx, s, on, s.aliases(on), showAlias, digest, faults, func(was []sdk.Alias) (edit[sdk.Alias], error) {
+	return editList[sdk.AliasManager](ctx, s, on, s.aliases(on), showAlias, digest, faults, func(was []sdk.Alias) (edit[sdk.Alias], error) {
 		if aliasAt(was, alias.Name) >= 0 {
 			return edit[sdk.Alias]{}, taken()
 		}
 		return edit[sdk.Alias]{free: true, before: -1, at: len(was), want: append(slices.Clone(was), alias),
-			send: requestOf(s, on, func(ctx context.Context, able sdk.Aliaser, scope sdk.Scope, digest string) error {
+			send: requestOf(s, on, func(ctx context.Context, able sdk.AliasManager, scope sdk.Scope, digest string) error {
 				return able.CreateAlias(ctx, scope, alias, digest)
 			})}, nil
 	})
@@ -101,7 +101,8 @@ func (s *Store) ChangeAlias(ctx context.Context, on Scope, name string, change s
 	if change.Rename != "" {
 		faults = append(faults, fault(sdk.CheckName(sdk.FieldRename, change.Rename))...)
 	}
-	return editList[sdk.Aliaser](ctx, s, on, s.aliases(on), showAlias, change.Digest, faults, func(was []sdk.Alias) (edit[sdk.Alias], error) {
+	return editList[sdk.AliasManager](ctx, s, on, s.aliases(on), showAlias, change.Digest, faults, func(was []sdk.Alias) (edit[sdk.Alias],
+		error) {
 		at := aliasAt(was, name)
 		if at < 0 {
 			return edit[sdk.Alias]{}, none("alias")
@@ -123,7 +124,7 @@ func (s *Store) ChangeAlias(ctx context.Context, on Scope, name string, change s
 			want[at].Name = change.Rename
 		}
 		return edit[sdk.Alias]{before: at, at: at, want: want,
-			send: requestOf(s, on, func(ctx context.Context, able sdk.Aliaser, scope sdk.Scope, digest string) error {
+			send: requestOf(s, on, func(ctx context.Context, able sdk.AliasManager, scope sdk.Scope, digest string) error {
 				change.Digest = digest
 				return able.ChangeAlias(ctx, scope, was[at].Name, change)
 			})}, nil
@@ -134,7 +135,7 @@ func (s *Store) ChangeAlias(ctx context.Context, on Scope, name string, change s
 // use is the problem in_use unless confirm is its name. Problems: those of
 // ChangeAlias.
 func (s *Store) DeleteAlias(ctx context.Context, on Scope, name, digest, confirm string) (Alias, error) {
-	return editList[sdk.Aliaser](ctx, s, on, s.aliases(on), showAlias, digest, nil, func(was []sdk.Alias) (edit[sdk.Alias], error) {
+	return editList[sdk.AliasManager](ctx, s, on, s.aliases(on), showAlias, digest, nil, func(was []sdk.Alias) (edit[sdk.Alias], error) {
 		at := aliasAt(was, name)
 		if at < 0 {
 			return edit[sdk.Alias]{}, none("alias")
@@ -143,7 +144,7 @@ func (s *Store) DeleteAlias(ctx context.Context, on Scope, name, digest, confirm
 			return edit[sdk.Alias]{}, err
 		}
 		return edit[sdk.Alias]{before: at, at: -1, want: slices.Delete(slices.Clone(was), at, at+1),
-			send: requestOf(s, on, func(ctx context.Context, able sdk.Aliaser, scope sdk.Scope, digest string) error {
+			send: requestOf(s, on, func(ctx context.Context, able sdk.AliasManager, scope sdk.Scope, digest string) error {
 				return able.DeleteAlias(ctx, scope, was[at].Name, digest)
 			})}, nil
 	})

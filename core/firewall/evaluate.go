@@ -61,9 +61,9 @@ type Packet struct {
 // their cluster. Problems: not_found for an unknown node or draft; invalid if
 // the ends are not of one cluster, or for an unknown protocol or type;
 // unsupported and unsupported_at_scope if the host's firewall cannot be
-// evaluated; those of host.Ask. If the verdict cannot be told, it is unknown,
+// evaluated; those of host.Call. If the verdict cannot be told, it is unknown,
 // which is no problem.
-func (s *Store) Test(ctx context.Context, p Packet) (*Tested, error) {
+func (s *Store) Test(ctx context.Context, p Packet) (*TestResult, error) {
 	q, err := s.question(ctx, p.At, map[string]End{"from": p.From, "to": p.To})
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ type Target struct {
 
 // Reach finds out which visible guests in the cluster, and whether the outside,
 // can reach an end, and on which ports. Problems are those of Test.
-func (s *Store) Reach(ctx context.Context, guests *guest.Store, t Target, visible identity.Visible) (*Reached, error) {
+func (s *Store) Reach(ctx context.Context, guests *guest.Store, t Target, visible identity.VisibleTeams) (*ReachResult, error) {
 	q, err := s.question(ctx, t.At, map[string]End{"to": t.To})
 	if err != nil {
 		return nil, err
@@ -269,5 +269,5 @@ func fieldOfBody(err error) error {
 			loc = append(loc, part)
 		}
 	}
-	return problem.InvalidField(e.Message, "value_error", loc...).Because(err)
+	return problem.InvalidField(e.Message, "value_error", loc...).WithCause(err)
 }

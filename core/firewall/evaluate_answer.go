@@ -11,21 +11,21 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Tested is the judgement of a packet, as the API shows it.
-type Tested struct {
+// TestResult is the judgement of a packet, as the API shows it.
+type TestResult struct {
 	Verdict string    `json:"verdict" enum:"accept,drop,reject,unknown" example:"drop" doc:"reject: dropped, and the sender is notified; unknown: the firewall cannot be read or evaluated"`
 	Summary string    `json:"summary" example:"drop by rule 1 of guest db-1: in DROP proto tcp dport 5432" doc:"The verdict as a sentence"`
 	Reason  *string   `json:"reason" example:"cannot read node pve2: it does not respond" doc:"Why the verdict is unknown; null otherwise"`
-	From    ShownEnd  `json:"from" doc:"Source, as resolved"`
-	To      ShownEnd  `json:"to" doc:"Destination, as resolved"`
+	From    EndView   `json:"from" doc:"Source, as resolved"`
+	To      EndView   `json:"to" doc:"Destination, as resolved"`
 	By      *Step     `json:"by" doc:"Step that decided the verdict; null if the verdict is unknown"`
 	Path    []Hop     `json:"path" doc:"Firewalls on the path, in order. It ends with the first one that does not accept"`
 	At      string    `json:"at" example:"current" doc:"current, or the draft that was tested"`
 	AsOf    time.Time `json:"as_of" doc:"When the service started to read the firewall of the hypervisor"`
 }
 
-// ShownEnd is an end as it was chosen.
-type ShownEnd struct {
+// EndView is an end as it was chosen.
+type EndView struct {
 	Kind      string  `json:"kind" enum:"guest,node,address,outside" example:"guest"`
 	GuestID   *int64  `json:"guest_id" example:"12" doc:"ID of the guest; for a VM, also the VM's ID"`
 	AppID     *int64  `json:"app_id" example:"4" doc:"ID of the app, if the request named an app"`
@@ -38,17 +38,17 @@ type ShownEnd struct {
 
 // Hop is one firewall on the path.
 type Hop struct {
-	Scope     ShownScope `json:"scope"`
-	NIC       *string    `json:"nic" example:"net0"`
-	Direction string     `json:"direction" enum:"in,out,forward" example:"in" doc:"Direction as seen from the scope"`
-	Verdict   string     `json:"verdict" enum:"accept,drop,reject,unknown" example:"drop"`
-	By        Step       `json:"by"`
-	Steps     []Step     `json:"steps" doc:"Checks and rules that the packet passed, in order; the last one decided"`
-	Omitted   int        `json:"omitted" example:"0" doc:"Number of omitted steps before these"`
+	Scope     ScopeView `json:"scope"`
+	NIC       *string   `json:"nic" example:"net0"`
+	Direction string    `json:"direction" enum:"in,out,forward" example:"in" doc:"Direction as seen from the scope"`
+	Verdict   string    `json:"verdict" enum:"accept,drop,reject,unknown" example:"drop"`
+	By        Step      `json:"by"`
+	Steps     []Step    `json:"steps" doc:"Checks and rules that the packet passed, in order; the last one decided"`
+	Omitted   int       `json:"omitted" example:"0" doc:"Number of omitted steps before these"`
 }
 
-// ShownScope is the scope of rules.
-type ShownScope struct {
+// ScopeView is the scope of rules.
+type ScopeView struct {
 	Kind    string  `json:"kind" enum:"cluster,node,guest,group" example:"guest"`
 	GuestID *int64  `json:"guest_id" example:"12"`
 	AppID   *int64  `json:"app_id" example:"4"`
@@ -57,24 +57,24 @@ type ShownScope struct {
 
 // Step is a rule, or a check of the hypervisor, that a packet met.
 type Step struct {
-	Scope *ShownScope `json:"scope" doc:"Scope of the rule; null for a check"`
-	Rule  *Rule       `json:"rule" doc:"The rule; null for a check"`
-	Check *string     `json:"check" example:"policy" doc:"Built-in check of the hypervisor: a policy, a filter, or a disabled firewall"`
-	Part  *int        `json:"part" example:"1" doc:"Part of the rule's macro, from 1"`
-	Via   *Via        `json:"via" doc:"Rule that includes the security group of this rule"`
-	Why   string      `json:"why" enum:"matched,disabled,direction,interface,family,protocol,icmp_type,source,dest,source_nomatch,dest_nomatch,sport,dport,invalid,not_in_force,group_missing,group_passed,not_met" example:"dport" doc:"Why it matched or did not match"`
-	Text  string      `json:"text" example:"in ACCEPT proto tcp dport 22" doc:"The step as text"`
+	Scope *ScopeView `json:"scope" doc:"Scope of the rule; null for a check"`
+	Rule  *Rule      `json:"rule" doc:"The rule; null for a check"`
+	Check *string    `json:"check" example:"policy" doc:"Built-in check of the hypervisor: a policy, a filter, or a disabled firewall"`
+	Part  *int       `json:"part" example:"1" doc:"Part of the rule's macro, from 1"`
+	Via   *Via       `json:"via" doc:"Rule that includes the security group of this rule"`
+	Why   string     `json:"why" enum:"matched,disabled,direction,interface,family,protocol,icmp_type,source,dest,source_nomatch,dest_nomatch,sport,dport,invalid,not_in_force,group_missing,group_passed,not_met" example:"dport" doc:"Why it matched or did not match"`
+	Text  string     `json:"text" example:"in ACCEPT proto tcp dport 22" doc:"The step as text"`
 }
 
 // Via names a rule by its position.
 type Via struct {
-	Scope    ShownScope `json:"scope"`
-	Position int        `json:"pos" example:"0"`
+	Scope    ScopeView `json:"scope"`
+	Position int       `json:"pos" example:"0"`
 }
 
-// Reached is a table of reach, as the API shows it.
-type Reached struct {
-	To      ShownEnd   `json:"to"`
+// ReachResult is a table of reach, as the API shows it.
+type ReachResult struct {
+	To      EndView    `json:"to"`
 	Rows    []ReachRow `json:"rows" doc:"The outside first, then guests by VMID"`
 	Omitted int        `json:"omitted" example:"0" doc:"Number of omitted guests"`
 	At      string     `json:"at" example:"current"`
@@ -83,10 +83,10 @@ type Reached struct {
 
 // ReachRow is one sender of the table.
 type ReachRow struct {
-	From    ShownEnd `json:"from"`
-	Open    []Ports  `json:"open" doc:"Ports that the sender can reach, whether or not a program listens on them"`
-	Ping    bool     `json:"ping" doc:"true if an ICMP echo request is accepted"`
-	Unknown *string  `json:"unknown" example:"cannot read guest 105: it does not exist" doc:"Why the result for this sender is unknown; null otherwise"`
+	From    EndView `json:"from"`
+	Open    []Ports `json:"open" doc:"Ports that the sender can reach, whether or not a program listens on them"`
+	Ping    bool    `json:"ping" doc:"true if an ICMP echo request is accepted"`
+	Unknown *string `json:"unknown" example:"cannot read guest 105: it does not exist" doc:"Why the result for this sender is unknown; null otherwise"`
 }
 
 // Ports are ports of a protocol, both ends included.
@@ -98,8 +98,8 @@ type Ports struct {
 
 // showVerdict checks and converts the backend's verdict. A value that the
 // contract does not allow is an error.
-func (q *question) showVerdict(v *sdk.Verdict) (*Tested, error) {
-	shown := &Tested{Verdict: string(v.Outcome), From: q.showEnd(v.From), To: q.showEnd(v.To), Path: make([]Hop, len(v.Hops))}
+func (q *question) showVerdict(v *sdk.Verdict) (*TestResult, error) {
+	shown := &TestResult{Verdict: string(v.Outcome), From: q.showEnd(v.From), To: q.showEnd(v.To), Path: make([]Hop, len(v.Hops))}
 	if !slices.Contains(sdk.Outcomes(), v.Outcome) {
 		return shown, plugin.Errorf(plugin.Protocol, "the backend returned the unknown verdict %.40q", host.Clean(string(v.Outcome)))
 	}
@@ -195,8 +195,8 @@ func ruleText(r *Rule) string {
 }
 
 // showScope converts a scope. Guests get their IDs of this service.
-func (q *question) showScope(s sdk.Scope) ShownScope {
-	shown := ShownScope{Kind: string(s.Kind)}
+func (q *question) showScope(s sdk.Scope) ScopeView {
+	shown := ScopeView{Kind: string(s.Kind)}
 	switch {
 	case s.Guest != nil:
 		if e := q.named[guestKey(s.Guest)]; e != nil {
@@ -214,8 +214,8 @@ func (q *question) showScope(s sdk.Scope) ShownScope {
 }
 
 // showEnd converts an end.
-func (q *question) showEnd(e sdk.End) ShownEnd {
-	shown := ShownEnd{Kind: string(e.Kind), NIC: host.CleanOrNil(e.NIC), Node: host.CleanOrNil(e.Node), Address: host.CleanOrNil(e.Address),
+func (q *question) showEnd(e sdk.End) EndView {
+	shown := EndView{Kind: string(e.Kind), NIC: host.CleanOrNil(e.NIC), Node: host.CleanOrNil(e.Node), Address: host.CleanOrNil(e.Address),
 		Interface: host.CleanOrNil(e.Interface)}
 	if e.Guest != nil {
 		if of := q.named[guestKey(e.Guest)]; of != nil {
@@ -229,8 +229,8 @@ func (q *question) showEnd(e sdk.End) ShownEnd {
 }
 
 // showReach converts the answer about reach.
-func (q *question) showReach(r sdk.Reach) *Reached {
-	shown := &Reached{To: q.showEnd(r.To), Rows: make([]ReachRow, len(r.Rows)), AsOf: r.At.UTC().Truncate(time.Millisecond)}
+func (q *question) showReach(r sdk.Reach) *ReachResult {
+	shown := &ReachResult{To: q.showEnd(r.To), Rows: make([]ReachRow, len(r.Rows)), AsOf: r.At.UTC().Truncate(time.Millisecond)}
 	for i, row := range r.Rows {
 		shown.Rows[i] = ReachRow{From: q.showEnd(row.From), Open: []Ports{}, Ping: row.Echo, Unknown: host.CleanOrNil(row.Unknown)}
 		for _, p := range row.Open {

@@ -84,7 +84,7 @@ func (on Scope) at(ref hypervisor.GuestRef) sdk.Scope {
 }
 
 // ask asks the backend of the scope's host, which must have the ability A at
-// that kind of scope. Errors are problems, as of host.Ask; an unknown node or
+// that kind of scope. Errors are problems, as of host.Call; an unknown node or
 // guest is not_found, and an ability that the backend has only at other scopes
 // is unsupported_at_scope.
 func ask[A, T any](ctx context.Context, s *Store, on Scope, question func(ctx context.Context, able A, scope sdk.Scope) (T, error)) (T,
@@ -95,12 +95,12 @@ func ask[A, T any](ctx context.Context, s *Store, on Scope, question func(ctx co
 // askAs is ask with the token of a capability.
 func askAs[A, T any](ctx context.Context, s *Store, as endpoint.Capability, on Scope,
 	question func(ctx context.Context, able A, scope sdk.Scope) (T, error)) (T, error) {
-	answer, err := host.AskThrough(ctx, s.Hosts, on.hostID, as, s.open, Able[A](on.sdk.Kind),
+	answer, err := host.CallPlugin(ctx, s.Hosts, on.hostID, as, s.open, AsAbility[A](on.sdk.Kind),
 		func(ctx context.Context, able A) (T, error) {
 			if on.guest == nil {
 				return question(ctx, able, on.sdk)
 			}
-			return guest.Follow(ctx, s.Hosts, on.guest, func(ref hypervisor.GuestRef) (T, error) {
+			return guest.CallAtNode(ctx, s.Hosts, on.guest, func(ref hypervisor.GuestRef) (T, error) {
 				return question(ctx, able, on.at(ref))
 			})
 		})
@@ -114,14 +114,14 @@ func atScope(err error, on Scope) error {
 	if !ok || e.Kind != plugin.Unsupported || e.Field != sdk.FieldScope {
 		return err
 	}
-	return problem.New(problem.CodeUnsupportedAtScope, "%s", problem.From(err).Detail).With("scope", on.sdk.Kind).Because(err)
+	return problem.New(problem.CodeUnsupportedAtScope, "%s", problem.From(err).Detail).With("scope", on.sdk.Kind).WithCause(err)
 }
 
 // require returns the problem capability_missing, unsupported or
 // unsupported_at_scope if the firewall cannot be changed with the ability A. It
 // does not ask the hypervisor.
 func require[A any](ctx context.Context, s *Store, on Scope) error {
-	_, err := host.AskThrough(ctx, s.Hosts, on.hostID, endpoint.Lifecycle, s.open, Able[A](on.sdk.Kind),
+	_, err := host.CallPlugin(ctx, s.Hosts, on.hostID, endpoint.Lifecycle, s.open, AsAbility[A](on.sdk.Kind),
 		func(context.Context, A) (struct{}, error) { return struct{}{}, nil })
 	return err
 }
@@ -131,14 +131,14 @@ func (s *Store) open(ctx context.Context, driver string, target endpoint.Target)
 	return s.Backends.Firewall(driver).Open(ctx, target)
 }
 
-// Able returns a function that converts a firewall to the ability A. The
+// AsAbility returns a function that converts a firewall to the ability A. The
 // problem is unsupported if the backend does not have the ability, and
 // unsupported_at_scope if it does not have it at that kind of scope.
-func Able[A any](kind sdk.ScopeKind) func(sdk.Firewall) (A, error) {
+func AsAbility[A any](kind sdk.ScopeKind) func(sdk.Firewall) (A, error) {
 	return func(fw sdk.Firewall) (A, error) {
 		as, ok := sdk.As[A](fw)
 		if !ok {
-			return as, host.Lacking("firewall backend", sdk.AbilityName[A]())
+			return as, host.MissingAbility("firewall backend", sdk.AbilityName[A]())
 		}
 		if as, ok = sdk.AsAt[A](fw, kind); !ok {
 			return as, problem.New(problem.CodeUnsupportedAtScope, "the host's firewall supports this, but not at the scope %s", kind).
@@ -168,7 +168,7 @@ func (s *Store) clusterID(ctx context.Context, on Scope) (int64, error) {
 		return on.guest.ClusterID(), nil
 	}
 	if on.sdk.Kind == sdk.NodeScope {
-		p, err := host.FindPlace(ctx, s.DB, on.hostID, on.sdk.Node)
+		p, err := host.FindNode(ctx, s.DB, on.hostID, on.sdk.Node)
 		return p.ClusterID, err
 	}
 	var id int64

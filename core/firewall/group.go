@@ -21,7 +21,7 @@ func (s *Store) groups(on Scope) *listing[sdk.Group] {
 	return &listing[sdk.Group]{
 		things: "the security groups",
 		read: func(ctx context.Context) (rows []sdk.Group, digest string, err error) {
-			rows, err = ask(ctx, s, on, func(ctx context.Context, able sdk.Grouper, _ sdk.Scope) (found []sdk.Group, err error) {
+			rows, err = ask(ctx, s, on, func(ctx context.Context, able sdk.GroupManager, _ sdk.Scope) (found []sdk.Group, err error) {
 				found, digest, err = able.Groups(ctx)
 				return found, err
 			})
@@ -47,12 +47,12 @@ func (s *Store) Groups(ctx context.Context, on Scope) ([]Group, *string, error) 
 func (s *Store) CreateGroup(ctx context.Context, on Scope, group sdk.Group, digest string) (Group, error) {
 	faults := slices.Concat(fault(sdk.CheckName("group", group.Name)),
 		fault(sdk.CheckText(sdk.FieldComment, group.Comment, sdk.MaxComment)))
-	return editList[sdk.Grouper](ctx, s, on, s.groups(on), showGroup, digest, faults, func(was []sdk.Group) (edit[sdk.Group], error) {
+	return editList[sdk.GroupManager](ctx, s, on, s.groups(on), showGroup, digest, faults, func(was []sdk.Group) (edit[sdk.Group], error) {
 		if groupAt(was, group.Name) >= 0 {
 			return edit[sdk.Group]{}, taken()
 		}
 		return edit[sdk.Group]{free: true, before: -1, at: len(was), want: append(slices.Clone(was), group),
-			send: requestOf(s, on, func(ctx context.Context, able sdk.Grouper, _ sdk.Scope, digest string) error {
+			send: requestOf(s, on, func(ctx context.Context, able sdk.GroupManager, _ sdk.Scope, digest string) error {
 				return able.CreateGroup(ctx, group, digest)
 			})}, nil
 	})
@@ -62,7 +62,7 @@ func (s *Store) CreateGroup(ctx context.Context, on Scope, group sdk.Group, dige
 // refer is the problem in_use unless confirm is its name, and one with rules is
 // invalid_state. Problems: those of DeleteAlias.
 func (s *Store) DeleteGroup(ctx context.Context, on Scope, name, digest, confirm string) (Group, error) {
-	return editList[sdk.Grouper](ctx, s, on, s.groups(on), showGroup, digest, nil, func(was []sdk.Group) (edit[sdk.Group], error) {
+	return editList[sdk.GroupManager](ctx, s, on, s.groups(on), showGroup, digest, nil, func(was []sdk.Group) (edit[sdk.Group], error) {
 		at := groupAt(was, name)
 		if at < 0 {
 			return edit[sdk.Group]{}, none("security group")
@@ -79,7 +79,7 @@ func (s *Store) DeleteGroup(ctx context.Context, on Scope, name, digest, confirm
 			return edit[sdk.Group]{}, err
 		}
 		return edit[sdk.Group]{before: at, at: -1, want: slices.Delete(slices.Clone(was), at, at+1),
-			send: requestOf(s, on, func(ctx context.Context, able sdk.Grouper, _ sdk.Scope, digest string) error {
+			send: requestOf(s, on, func(ctx context.Context, able sdk.GroupManager, _ sdk.Scope, digest string) error {
 				return able.DeleteGroup(ctx, name, digest)
 			})}, nil
 	})

@@ -9,9 +9,9 @@ import (
 )
 
 // GuestOptions reads the options of a guest's firewall. Problems: unsupported
-// if the backend has none, and those of host.Ask.
+// if the backend has none, and those of host.Call.
 func (s *Store) GuestOptions(ctx context.Context, g *guest.Guest) (sdk.Options, error) {
-	return ask(ctx, s, OfGuest(g), func(ctx context.Context, able sdk.Optioner, scope sdk.Scope) (sdk.Options, error) {
+	return ask(ctx, s, OfGuest(g), func(ctx context.Context, able sdk.OptionsManager, scope sdk.Scope) (sdk.Options, error) {
 		return able.Options(ctx, scope)
 	})
 }
@@ -20,7 +20,7 @@ func (s *Store) GuestOptions(ctx context.Context, g *guest.Guest) (sdk.Options, 
 // the lifecycle token. It calls sent before the request. Problems: invalid,
 // digest_conflict, capability_missing, and those of GuestOptions.
 func (s *Store) ChangeGuestOptions(ctx context.Context, g *guest.Guest, change sdk.OptionsChange, sent func()) error {
-	_, err := askAs(ctx, s, endpoint.Lifecycle, OfGuest(g), func(ctx context.Context, able sdk.Optioner, scope sdk.Scope) (struct{},
+	_, err := askAs(ctx, s, endpoint.Lifecycle, OfGuest(g), func(ctx context.Context, able sdk.OptionsManager, scope sdk.Scope) (struct{},
 		error) {
 		sent()
 		return struct{}{}, able.ChangeOptions(ctx, scope, change)

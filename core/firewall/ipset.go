@@ -23,7 +23,7 @@ func (s *Store) ipSets(on Scope) *listing[sdk.IPSet] {
 	return &listing[sdk.IPSet]{
 		things: "the IP sets",
 		read: func(ctx context.Context) (rows []sdk.IPSet, digest string, err error) {
-			rows, err = ask(ctx, s, on, func(ctx context.Context, able sdk.IPSetter, scope sdk.Scope) (found []sdk.IPSet, err error) {
+			rows, err = ask(ctx, s, on, func(ctx context.Context, able sdk.IPSetManager, scope sdk.Scope) (found []sdk.IPSet, err error) {
 				found, digest, err = able.IPSets(ctx, scope)
 				return found, err
 			})
@@ -49,12 +49,12 @@ func (s *Store) IPSets(ctx context.Context, on Scope) ([]IPSet, *string, error) 
 func (s *Store) CreateIPSet(ctx context.Context, on Scope, set sdk.IPSet, digest string) (IPSet, error) {
 	faults := slices.Concat(fault(sdk.CheckName(sdk.FieldName, set.Name)),
 		fault(sdk.CheckText(sdk.FieldComment, set.Comment, sdk.MaxComment)))
-	return editList[sdk.IPSetter](ctx, s, on, s.ipSets(on), showIPSet, digest, faults, func(was []sdk.IPSet) (edit[sdk.IPSet], error) {
+	return editList[sdk.IPSetManager](ctx, s, on, s.ipSets(on), showIPSet, digest, faults, func(was []sdk.IPSet) (edit[sdk.IPSet], error) {
 		if setAt(was, set.Name) >= 0 {
 			return edit[sdk.IPSet]{}, taken()
 		}
 		return edit[sdk.IPSet]{free: true, before: -1, at: len(was), want: append(slices.Clone(was), set),
-			send: requestOf(s, on, func(ctx context.Context, able sdk.IPSetter, scope sdk.Scope, digest string) error {
+			send: requestOf(s, on, func(ctx context.Context, able sdk.IPSetManager, scope sdk.Scope, digest string) error {
 				return able.CreateIPSet(ctx, scope, set, digest)
 			})}, nil
 	})
@@ -64,7 +64,7 @@ func (s *Store) CreateIPSet(ctx context.Context, on Scope, set sdk.IPSet, digest
 // that is in use or has members is the problem in_use unless confirm is its
 // name. Problems: those of DeleteAlias.
 func (s *Store) DeleteIPSet(ctx context.Context, on Scope, name, digest, confirm string) (IPSet, error) {
-	return editList[sdk.IPSetter](ctx, s, on, s.ipSets(on), showIPSet, digest, nil, func(was []sdk.IPSet) (edit[sdk.IPSet], error) {
+	return editList[sdk.IPSetManager](ctx, s, on, s.ipSets(on), showIPSet, digest, nil, func(was []sdk.IPSet) (edit[sdk.IPSet], error) {
 		at := setAt(was, name)
 		if at < 0 {
 			return edit[sdk.IPSet]{}, none("IP set")
@@ -87,7 +87,7 @@ func (s *Store) DeleteIPSet(ctx context.Context, on Scope, name, digest, confirm
 			})
 		}
 		return edit[sdk.IPSet]{before: at, at: -1, want: slices.Delete(slices.Clone(was), at, at+1),
-			send: requestOf(s, on, func(ctx context.Context, able sdk.IPSetter, scope sdk.Scope, digest string) error {
+			send: requestOf(s, on, func(ctx context.Context, able sdk.IPSetManager, scope sdk.Scope, digest string) error {
 				return able.DeleteIPSet(ctx, scope, name, len(members) > 0, digest)
 			})}, nil
 	})

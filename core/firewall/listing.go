@@ -88,9 +88,9 @@ func named(err error) error {
 	switch {
 	case !ok:
 	case e.Kind == plugin.Conflict && slices.Contains([]string{sdk.FieldName, sdk.FieldRename, sdk.FieldCIDR}, e.Field):
-		return taken().Because(err)
+		return taken().WithCause(err)
 	case e.Kind == plugin.Invalid && e.Field == sdk.FieldTo:
-		return problem.InvalidField("this position does not exist", "value_error", "body", "moveto").Because(err)
+		return problem.InvalidField("this position does not exist", "value_error", "body", "moveto").WithCause(err)
 	}
 	return err
 }
@@ -117,7 +117,7 @@ func (l *listing[R]) begin(ctx context.Context, digest string) (state[R], error)
 func (l *listing[R]) conflict(rows []R, digest string, cause error) error {
 	now := host.CleanOrNil(digest)
 	return problem.New(problem.CodeDigestConflict, "%s were changed by somebody else since you read them; current has the present "+
-		"state, and nothing was done", l.things).With("current", l.show(rows, now)).With("digest", now).Because(cause)
+		"state, and nothing was done", l.things).With("current", l.show(rows, now)).With("digest", now).WithCause(cause)
 }
 
 // apply makes one change, once, and returns the list afterwards and the index
@@ -158,7 +158,7 @@ func (l *listing[R]) lost(err error, done, before bool, unread error) error {
 	if unread == nil && !done && !before {
 		unread = problem.New(problem.CodeConflict, "somebody else has changed them too: they are neither as before nor as requested")
 	}
-	return change.Lost(err, l.things, done, unread)
+	return change.ResolveLost(err, l.things, done, unread)
 }
 
 // alike reports whether two lists have the same rows, in the same order if the
@@ -275,9 +275,9 @@ func (s *Store) perform(ctx context.Context, on Scope, do func(ctx context.Conte
 	if err != nil {
 		return err
 	}
-	return change.Change{DB: s.DB, Exclusive: exclusive, Limit: changeLimit, Tell: tell}.Do(ctx, func(ctx context.Context) error {
+	return change.Change{DB: s.DB, Exclusive: exclusive, Limit: changeLimit, Problem: tell}.Do(ctx, func(ctx context.Context) error {
 		if on.guest != nil {
-			if err := guest.Same(ctx, s.Hosts, on.guest); err != nil {
+			if err := guest.CheckSameGuest(ctx, s.Hosts, on.guest); err != nil {
 				return err
 			}
 		}

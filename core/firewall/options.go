@@ -53,7 +53,7 @@ func (s *Store) options(on Scope) *listing[sdk.Options] {
 	return &listing[sdk.Options]{
 		things: "the options", ordered: true,
 		read: func(ctx context.Context) ([]sdk.Options, string, error) {
-			found, err := ask(ctx, s, on, func(ctx context.Context, able sdk.Optioner, scope sdk.Scope) (sdk.Options, error) {
+			found, err := ask(ctx, s, on, func(ctx context.Context, able sdk.OptionsManager, scope sdk.Scope) (sdk.Options, error) {
 				return able.Options(ctx, scope)
 			})
 			digest := found.Digest
@@ -133,10 +133,10 @@ func (s *Store) ChangeOptions(ctx context.Context, on Scope, patch OptionsPatch)
 		return Options{}, err
 	}
 	audit.Describe(ctx, func(e *audit.Entry) { e.Detail("changed", changed) })
-	return editList[sdk.Optioner](ctx, s, on, s.options(on), showOptions, patch.Digest, nil,
+	return editList[sdk.OptionsManager](ctx, s, on, s.options(on), showOptions, patch.Digest, nil,
 		func(was []sdk.Options) (edit[sdk.Options], error) {
 			return edit[sdk.Options]{before: 0, at: 0, want: []sdk.Options{optionsAfter(was[0], c)},
-				send: requestOf(s, on, func(ctx context.Context, able sdk.Optioner, scope sdk.Scope, digest string) error {
+				send: requestOf(s, on, func(ctx context.Context, able sdk.OptionsManager, scope sdk.Scope, digest string) error {
 					c.Set.Digest = digest
 					err := able.ChangeOptions(ctx, scope, c)
 					var of *plugin.Error

@@ -19,7 +19,7 @@ type Reference struct {
 // References returns the objects that the rules of a scope may name, for
 // pickers. Problems: those of Rules.
 func (s *Store) References(ctx context.Context, on Scope) ([]Reference, error) {
-	found, err := ask(ctx, s, on, func(ctx context.Context, able sdk.Referencer, scope sdk.Scope) ([]sdk.Reference, error) {
+	found, err := ask(ctx, s, on, func(ctx context.Context, able sdk.ReferenceLister, scope sdk.Scope) ([]sdk.Reference, error) {
 		return able.References(ctx, scope)
 	})
 	all := make([]Reference, 0, len(found))

@@ -15,8 +15,8 @@ import (
 	sdk "github.com/hostler/hostler/sdk/firewall"
 )
 
-// RuleChanged is the answer to a change of a rule.
-type RuleChanged struct {
+// RuleChangeResult is the answer to a change of a rule.
+type RuleChangeResult struct {
 	Position *int    `json:"pos" minimum:"0" example:"2" doc:"Position of the rule, or former position of a deleted rule. Null if another user has changed the list since"`
 	Digest   *string `json:"digest" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"Digest of the list after the change. Null if another user has changed the list since and positions may differ; read the list again"`
 	Rule     Rule    `json:"rule" doc:"The rule after the change, or the deleted rule"`
@@ -88,8 +88,8 @@ func numbered(rows []sdk.Rule) []sdk.Rule {
 
 // changedRule returns the answer to a change, with the rule at an index of the
 // list.
-func changedRule(now state[sdk.Rule], at int, rule sdk.Rule, notes ...string) RuleChanged {
-	out := RuleChanged{}
+func changedRule(now state[sdk.Rule], at int, rule sdk.Rule, notes ...string) RuleChangeResult {
+	out := RuleChangeResult{}
 	if now.known {
 		if at >= 0 && at < len(now.rows) {
 			rule = now.rows[at]
@@ -117,23 +117,23 @@ func changedRule(now state[sdk.Rule], at int, rule sdk.Rule, notes ...string) Ru
 // present state. Other problems: invalid, digest_conflict with current and
 // digest, guest_busy during another change of the scope, outcome_unknown,
 // capability_missing, unsupported, unsupported_at_scope, and those of Rules.
-func (s *Store) CreateRule(ctx context.Context, on Scope, rule sdk.Rule, place *int, digest string) (RuleChanged, error) {
+func (s *Store) CreateRule(ctx context.Context, on Scope, rule sdk.Rule, place *int, digest string) (RuleChangeResult, error) {
 	if err := invalid(ruleFaults(on.sdk.Kind, &rule)); err != nil {
-		return RuleChanged{}, err
+		return RuleChangeResult{}, err
 	}
 	l, err := s.editable(ctx, on)
 	if err != nil {
-		return RuleChanged{}, err
+		return RuleChangeResult{}, err
 	}
 	if place != nil && !l.ordered {
-		return RuleChanged{}, require[sdk.RuleMover](ctx, s, on)
+		return RuleChangeResult{}, require[sdk.RuleMover](ctx, s, on)
 	}
 	was, err := l.begin(ctx, digest)
 	if err != nil {
-		return RuleChanged{}, err
+		return RuleChangeResult{}, err
 	}
 	if place != nil && (*place < 0 || *place > len(was.rows)) {
-		return RuleChanged{}, problem.InvalidField(fmt.Sprintf("must be at most %d, the number of rules",
+		return RuleChangeResult{}, problem.InvalidField(fmt.Sprintf("must be at most %d, the number of rules",
 			len(was.rows)), "less_than_equal",
 			"body", "pos")
 	}
@@ -142,7 +142,7 @@ func (s *Store) CreateRule(ctx context.Context, on Scope, rule sdk.Rule, place *
 	if place != nil {
 		audit.Describe(ctx, func(e *audit.Entry) { e.Detail("to", *place) })
 	}
-	var out RuleChanged
+	var out RuleChangeResult
 	err = s.perform(ctx, on, func(ctx context.Context) (err error) {
 		c := creation{s: s, on: on, l: l, was: was, want: rule, place: place}
 		out, err = c.do(ctx)
@@ -165,14 +165,14 @@ type creation struct {
 
 // do creates the rule. One that is to be moved is created switched off first,
 // so that it has no effect at a wrong place.
-func (c *creation) do(ctx context.Context) (RuleChanged, error) {
+func (c *creation) do(ctx context.Context) (RuleChangeResult, error) {
 	made := c.want
 	if c.place != nil {
 		made.Enabled = false
 	}
 	now, at, err := c.create(ctx, made)
 	if err != nil {
-		return RuleChanged{}, err
+		return RuleChangeResult{}, err
 	}
 	c.done = append(c.done, "create")
 	if c.place == nil {
@@ -180,19 +180,19 @@ func (c *creation) do(ctx context.Context) (RuleChanged, error) {
 	}
 	if at != *c.place {
 		if now, at, err = c.step(ctx, now, at, "move", *c.place, false); err != nil {
-			return RuleChanged{}, err
+			return RuleChangeResult{}, err
 		}
 	}
 	if c.want.Enabled {
 		if now, at, err = c.step(ctx, now, at, "enable", at, true); err != nil {
-			return RuleChanged{}, err
+			return RuleChangeResult{}, err
 		}
 	}
 	return c.answer(now, at), nil
 }
 
 // answer returns the rule as it was created, with notes.
-func (c *creation) answer(now state[sdk.Rule], at int) RuleChanged {
+func (c *creation) answer(now state[sdk.Rule], at int) RuleChangeResult {
 	var notes []string
 	if !c.want.Enabled {
 		notes = append(notes, noteOff)
@@ -287,7 +287,7 @@ func (c *creation) partial(ctx context.Context, err error, failed string) error 
 		}
 		told = *problem.New(problem.CodeHypervisorError, "%s", told.Detail).With("reason", plugin.ReasonRefused)
 	}
-	out := RuleChanged{Rule: showRule(&c.want, nil)}
+	out := RuleChangeResult{Rule: showRule(&c.want, nil)}
 	where := "an unknown position"
 	if rows, digest, unread := c.l.read(ctx); unread == nil {
 		if at := c.own(rows); at >= 0 {
@@ -297,7 +297,7 @@ func (c *creation) partial(ctx context.Context, err error, failed string) error 
 	}
 	told.Detail = fmt.Sprintf("the rule was created at %s, but this step failed: %s: %s", where, failed, told.Detail)
 	return (&told).With("done", c.done).With("failed", failed).With("pos", out.Position).With("digest", out.Digest).With("rule", out.Rule).
-		Because(err)
+		WithCause(err)
 }
 
 // own returns the index of the rule that was made, enabled or not; -1 if it
@@ -325,10 +325,10 @@ func moved(rows []sdk.Rule, from, to int) []sdk.Rule {
 
 // ChangeRule changes a rule in its place. Problems: not_found for a position
 // without a rule, and those of CreateRule.
-func (s *Store) ChangeRule(ctx context.Context, on Scope, place int, patch RulePatch) (RuleChanged, error) {
+func (s *Store) ChangeRule(ctx context.Context, on Scope, place int, patch RulePatch) (RuleChangeResult, error) {
 	c, err := patch.change(on.sdk.Kind)
 	if err != nil {
-		return RuleChanged{}, err
+		return RuleChangeResult{}, err
 	}
 	return s.editRule(ctx, on, place, patch.Digest, func(was []sdk.Rule) (edit[sdk.Rule], error) {
 		after, err := sdk.RuleChange{Set: c.Set, Clear: c.Clear}.Apply(was[place])
@@ -349,7 +349,7 @@ func (s *Store) ChangeRule(ctx context.Context, on Scope, place int, patch RuleP
 
 // DeleteRule deletes a rule; those below move up. Problems are those of
 // ChangeRule.
-func (s *Store) DeleteRule(ctx context.Context, on Scope, place int, digest string) (RuleChanged, error) {
+func (s *Store) DeleteRule(ctx context.Context, on Scope, place int, digest string) (RuleChangeResult, error) {
 	return s.editRule(ctx, on, place, digest, func(was []sdk.Rule) (edit[sdk.Rule], error) {
 		want := numbered(slices.Delete(slices.Clone(was), place, place+1))
 		return edit[sdk.Rule]{before: place, at: -1, want: want,
@@ -361,9 +361,9 @@ func (s *Store) DeleteRule(ctx context.Context, on Scope, place int, digest stri
 
 // MoveRule moves a rule to a position, counted after the move. A position
 // outside of the list is invalid; other problems are those of ChangeRule.
-func (s *Store) MoveRule(ctx context.Context, on Scope, from, to int, digest string) (RuleChanged, error) {
+func (s *Store) MoveRule(ctx context.Context, on Scope, from, to int, digest string) (RuleChangeResult, error) {
 	if err := require[sdk.RuleMover](ctx, s, on); err != nil {
-		return RuleChanged{}, err
+		return RuleChangeResult{}, err
 	}
 	return s.editRule(ctx, on, from, digest, func(was []sdk.Rule) (edit[sdk.Rule], error) {
 		if to < 0 || to >= len(was) {
@@ -381,10 +381,10 @@ func (s *Store) MoveRule(ctx context.Context, on Scope, from, to int, digest str
 
 // editRule makes one change of the rule at a position.
 func (s *Store) editRule(ctx context.Context, on Scope, place int, digest string, decide func(was []sdk.Rule) (edit[sdk.Rule], error)) (
-	RuleChanged, error) {
+	RuleChangeResult, error) {
 	l, err := s.editable(ctx, on)
 	if err != nil {
-		return RuleChanged{}, err
+		return RuleChangeResult{}, err
 	}
 	var before, after *sdk.Rule
 	now, at, err := one(ctx, s, on, l, digest, func(was []sdk.Rule) (edit[sdk.Rule], error) {
@@ -397,7 +397,7 @@ func (s *Store) editRule(ctx context.Context, on Scope, place int, digest string
 		return e, err
 	})
 	if err != nil {
-		return RuleChanged{}, err
+		return RuleChangeResult{}, err
 	}
 	if after == nil {
 		out := changedRule(now, -1, *before)

@@ -76,10 +76,11 @@ func newStore(t *testing.T, b *backend, timeout time.Duration) (*firewall.Store,
 	}
 	driver := memdriver.New()
 	cluster := driver.Add("pool.mem:8006", memdriver.Spec{Nodes: 2, VMs: 1})
-	config := host.Config{DB: d, Drivers: hosttest.One(driver), Keys: box, Driver: "mem"}
+	config := host.Config{DB: d, Drivers: hosttest.SingleDriver(driver), Keys: box, Driver: "mem"}
 	token := cluster.Target(endpoint.Monitoring).Credential
-	if _, _, err := host.New(config).Create(t.Context(), host.Enrolment{Name: "pool", Address: "pool.mem", Fingerprint: cluster.Fingerprint(),
-		TokenID: token.ID, Secret: secret.New(string(token.Secret))}); err != nil {
+	if _, _, err := host.New(config).Create(t.Context(), host.EnrolRequest{Name: "pool", Address: "pool.mem",
+		Fingerprint: cluster.Fingerprint(),
+		TokenID:     token.ID, Secret: secret.New(string(token.Secret))}); err != nil {
 		t.Fatal(err)
 	}
 	config.Timeout = timeout

@@ -78,7 +78,7 @@ type known struct {
 // places returns the places that the caller may see, and the number of the
 // others.
 func (s *Store) places(ctx context.Context, on Scope, found []sdk.Place) (places []Place, others int, err error) {
-	visible := identity.Visible{All: true}
+	visible := identity.VisibleTeams{All: true}
 	if caller := identity.FromContext(ctx); caller != nil {
 		visible = caller.Visible()
 	}

@@ -17,7 +17,7 @@ import (
 // does not contain the tasks of another one. If the list does not reach back
 // far enough, the state of the guest decides. Absent returns nil if the request
 // may be sent again, and the end of the job otherwise.
-func (a *act) absent(ctx context.Context, s step, sent time.Time, reaches bool) error {
+func (a *guestRun) absent(ctx context.Context, s step, sent time.Time, reaches bool) error {
 	now, err := a.tokenID(ctx, s.needs)
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ func (a *act) absent(ctx context.Context, s step, sent time.Time, reaches bool) 
 		return err
 	// The state that this step would end was entered after the request, so the
 	// request cannot have been carried out.
-	case state.Again && !state.Since.After(sent):
+	case state.Repeatable && !state.Since.After(sent):
 		return nil
 	}
 	// If the guest shows what the step wants, the job still ends well when the

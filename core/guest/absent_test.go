@@ -121,7 +121,7 @@ func TestLostStopOfAGuestThatWasStartedSince(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-			task, err := admin.(hypervisor.Lifecycler).Act(context.Background(), ref, hypervisor.Start)
+			task, err := admin.(hypervisor.LifecycleManager).Act(context.Background(), ref, hypervisor.Start)
 			if err != nil {
 				t.Error(err)
 			}

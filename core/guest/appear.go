@@ -40,7 +40,7 @@ func (w *Worker) sync(ctx context.Context, run *job.Run, hostID int64) {
 func (w *Worker) appear(ctx context.Context, run *job.Run, hostID int64, made hypervisor.GuestRef) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), syncLimit)
 	defer cancel()
-	guest, err := host.AskWithin(ctx, w.Hosts, syncLimit, hostID, endpoint.Monitoring,
+	guest, err := host.CallWithTimeout(ctx, w.Hosts, syncLimit, hostID, endpoint.Monitoring,
 		func(ctx context.Context, at hypervisor.Host) (hypervisor.Guest, error) { return at.Guest(ctx, made) })
 	if err == nil {
 		err = w.showListed(ctx, hostID, guest)

@@ -18,9 +18,9 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// BackupOrder describes a requested backup. A nil field leaves the choice to
+// BackupRequest describes a requested backup. A nil field leaves the choice to
 // the hypervisor or the service.
-type BackupOrder struct {
+type BackupRequest struct {
 	Storage   *string `json:"storage,omitempty"`
 	Mode      *string `json:"mode,omitempty"`
 	Compress  *string `json:"compress,omitempty"`
@@ -30,7 +30,7 @@ type BackupOrder struct {
 
 // spec returns the backup to take on a storage. Notes lose the white space at
 // their ends, because the driver's contract requires that.
-func (o BackupOrder) spec(storage string) hypervisor.BackupSpec {
+func (o BackupRequest) spec(storage string) hypervisor.BackupSpec {
 	spec := hypervisor.BackupSpec{Storage: storage, Protected: o.Protected}
 	for field, given := range map[*string]*string{&spec.Mode: o.Mode, &spec.Compress: o.Compress, &spec.Notes: o.Notes} {
 		if given != nil {
@@ -45,7 +45,7 @@ func (o BackupOrder) spec(storage string) hypervisor.BackupSpec {
 // shows.
 type backupSpec struct {
 	hypervisor.BackupSpec
-	Order  BackupOrder
+	Order  BackupRequest
 	Target BulkTarget
 }
 
@@ -54,20 +54,20 @@ type backupSpec struct {
 var RunBackup = Work[backupSpec]{
 	Kind: "backup.run", Needs: endpoint.Backup, Templates: true,
 	Stops: func(spec backupSpec) bool { return spec.Mode == "stop" },
-	Shows: func(spec backupSpec) any {
+	PublicParams: func(spec backupSpec) any {
 		return struct {
 			Targets []map[string]int64 `json:"targets"`
-			BackupOrder
+			BackupRequest
 		}{[]map[string]int64{spec.Target.named()}, spec.Order}
 	},
 	Plan: func(ctx context.Context, on Subject, spec backupSpec, p *plan.Plan) error {
 		p.Add(plan.KindBackup, "", "%s is backed up to %s.", on.Guest.Name, spec.Storage)
-		return on.tellLeftOut(ctx, p)
+		return on.warnLeftOut(ctx, p)
 	},
 	Steps: []Step[backupSpec]{{
-		Name: "backup", Does: hypervisor.OperationBackup, Reads: endpoint.Backup,
-		Says: func(spec backupSpec) string { return "backing up to " + spec.Storage },
-		Send: Using(func(b hypervisor.Backuper, ctx context.Context, ref hypervisor.GuestRef, spec backupSpec) (string, error) {
+		Name: "backup", Operation: hypervisor.OperationBackup, Reads: endpoint.Backup,
+		Note: func(spec backupSpec) string { return "backing up to " + spec.Storage },
+		Send: Using(func(b hypervisor.BackupManager, ctx context.Context, ref hypervisor.GuestRef, spec backupSpec) (string, error) {
 			return b.RunBackup(ctx, ref, spec.BackupSpec)
 		}),
 		// Without the time of the request every older backup would count as the
@@ -79,12 +79,12 @@ var RunBackup = Work[backupSpec]{
 			}
 			made, err := backupsSince(ctx, at, guest.GuestRef, spec.BackupSpec, sent)
 			if err == nil && len(made) > 0 {
-				s.Made = fmt.Sprintf("a backup of %s exists", made[0].TakenAt.UTC().Format("2006-01-02 15:04:05 UTC"))
+				s.Created = fmt.Sprintf("a backup of %s exists", made[0].TakenAt.UTC().Format("2006-01-02 15:04:05 UTC"))
 			}
 			return s, err
 		},
 	}},
-	End: func(ctx context.Context, e *Ending[backupSpec]) error {
+	End: func(ctx context.Context, e *CompletedJob[backupSpec]) error {
 		e.relist(ctx, e.Spec.Storage)
 		return e.keepBackup(ctx, e.Spec.BackupSpec)
 	},
@@ -96,7 +96,7 @@ var RunBackup = Work[backupSpec]{
 // well.
 func backupsSince(ctx context.Context, at hypervisor.Host, ref hypervisor.GuestRef, spec hypervisor.BackupSpec,
 	since time.Time) ([]hypervisor.Backup, error) {
-	able, err := host.Able[hypervisor.Backuper](at)
+	able, err := host.AsAbility[hypervisor.BackupManager](at)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func backupsSince(ctx context.Context, at hypervisor.Host, ref hypervisor.GuestR
 	all = slices.DeleteFunc(all, func(b hypervisor.Backup) bool {
 		same := b.Kind == ref.Kind && (b.Guest == ref.ID || b.UID != "" && b.UID == ref.UID) &&
 			(b.UID == "" || ref.UID == "" || b.UID == ref.UID)
-		return !same || !spec.Noted(b) || b.TakenAt.Before(since.Truncate(time.Second))
+		return !same || !spec.NotesMatch(b) || b.TakenAt.Before(since.Truncate(time.Second))
 	})
 	slices.SortStableFunc(all, func(a, b hypervisor.Backup) int { return a.TakenAt.Compare(b.TakenAt) })
 	return all, nil
@@ -172,7 +172,7 @@ func (s *backupStorages) choose(ctx context.Context, g *Guest, wanted *string) (
 // BackUpAll enqueues a backup of each of several guests; see ActOnAll. If the
 // storage cannot be used for any of them, the problem of the request is
 // invalid.
-func (s *Store) BackUpAll(ctx context.Context, a *Actor, order BackupOrder, all []BulkTarget, confirm *string) (Bulk, error) {
+func (s *Store) BackUpAll(ctx context.Context, a *Actor, order BackupRequest, all []BulkTarget, confirm *string) (BulkResult, error) {
 	storages := &backupStorages{db: a.DB}
 	return workOnAll(ctx, s, a, RunBackup, func(ctx context.Context, r Request) (backupSpec, error) {
 		return storages.order(ctx, r, order)
@@ -180,14 +180,14 @@ func (s *Store) BackUpAll(ctx context.Context, a *Actor, order BackupOrder, all 
 }
 
 // order returns the spec of RunBackup for one guest.
-func (s *backupStorages) order(ctx context.Context, r Request, order BackupOrder) (backupSpec, error) {
+func (s *backupStorages) order(ctx context.Context, r Request, order BackupRequest) (backupSpec, error) {
 	storage, err := s.choose(ctx, r.Guest, order.Storage)
 	return backupSpec{BackupSpec: order.spec(storage), Order: order, Target: targetOf(r)}, err
 }
 
 // PrepareBackup is RunBackup's Prepare for the run of a schedule, where no
 // caller waits.
-func PrepareBackup(ctx context.Context, a *Actor, r Request, order BackupOrder) (schedule.Enqueue, error) {
+func PrepareBackup(ctx context.Context, a *Actor, r Request, order BackupRequest) (schedule.Enqueue, error) {
 	spec, err := (&backupStorages{db: a.DB}).order(ctx, r, order)
 	if err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ func (b *lifecycleFixture) saved(archive *memdriver.Archive, ref hypervisor.Gues
 	return last
 }
 
-func (b *lifecycleFixture) backUp(t *testing.T, p guest.Asked, notes string) int64 {
+func (b *lifecycleFixture) backUp(t *testing.T, p guest.RequestedGuest, notes string) int64 {
 	t.Helper()
 	return b.add(t, guest.BackupJob(b.hostID, p, hypervisor.BackupSpec{Storage: "nas", Notes: notes}))
 }

@@ -51,18 +51,18 @@ func (t BulkTarget) named() map[string]int64 {
 	return map[string]int64{kind: id}
 }
 
-// Skipped is a target that nothing is done with, and the problem that the
+// SkippedTarget is a target that nothing is done with, and the problem that the
 // target would have got alone.
-type Skipped struct {
+type SkippedTarget struct {
 	Target BulkTarget `json:"target"`
 	Error  string     `json:"error" example:"guest_busy"`
 	Detail string     `json:"detail" example:"job 57 (vm.stop) has not finished yet; wait for it or cancel it"`
 }
 
-// Bulk is the answer to an action on many guests.
-type Bulk struct {
-	Jobs    []job.View `json:"jobs" doc:"One job for each target that was not skipped"`
-	Skipped []Skipped  `json:"skipped" doc:"Targets that were refused, and the reasons; they are not changed"`
+// BulkResult is the answer to an action on many guests.
+type BulkResult struct {
+	Jobs    []job.View      `json:"jobs" doc:"One job for each target that was not skipped"`
+	Skipped []SkippedTarget `json:"skipped" doc:"Targets that were refused, and the reasons; they are not changed"`
 }
 
 // prepared is a target whose job can be enqueued, and the function that adds it
@@ -71,19 +71,19 @@ type prepared struct {
 	target  BulkTarget
 	request Request
 	enqueue schedule.Enqueue
-	// tell writes into the plan what would be done with it.
-	tell func(ctx context.Context, p *plan.Plan) error
+	// writePlan writes into the plan what would be done with it.
+	writePlan func(ctx context.Context, p *plan.Plan) error
 }
 
-// bulk is one request for several guests.
-type bulk struct {
+// bulkRequest is one request for several guests.
+type bulkRequest struct {
 	// word is the requested work, such as "start". The function kind returns
 	// the kind of the job for a kind of target.
 	word    string
 	kind    func(target string) string
 	actor   *Actor
 	ready   []prepared
-	skipped []Skipped
+	skipped []SkippedTarget
 	// found are the targets that the caller may act on, whether they were
 	// refused or not. Only these get their name into the audit trail.
 	found []Request
@@ -100,8 +100,8 @@ type bulk struct {
 // are enqueued in one transaction, with an audit row for each target and one
 // for the request. The argument confirm is the name of the guest that the
 // service runs in, if that is one of the targets. Its own problem is
-// plan_stale; see also plan.Draft.
-func (s *Store) ActOnAll(ctx context.Context, a *Actor, action hypervisor.Action, all []BulkTarget, confirm *string) (Bulk, error) {
+// plan_stale; see also plan.Builder.
+func (s *Store) ActOnAll(ctx context.Context, a *Actor, action hypervisor.Action, all []BulkTarget, confirm *string) (BulkResult, error) {
 	return workOnAll(ctx, s, a, Lifecycle(action), func(context.Context, Request) (struct{}, error) { return struct{}{}, nil }, all,
 		confirm)
 }
@@ -110,22 +110,22 @@ func (s *Store) ActOnAll(ctx context.Context, a *Actor, action hypervisor.Action
 // returns the parameters for one of them. If it returns invalid for all of
 // them, that is the problem of the request.
 func workOnAll[P any](ctx context.Context, s *Store, a *Actor, work Work[P], spec func(context.Context, Request) (P, error),
-	all []BulkTarget, confirm *string) (Bulk, error) {
-	b := &bulk{word: work.Kind, kind: work.kind, actor: &Actor{DB: a.DB, Queue: a.Queue, Hosts: remembering(a.Hosts)}}
+	all []BulkTarget, confirm *string) (BulkResult, error) {
+	b := &bulkRequest{word: work.Kind, kind: work.kind, actor: &Actor{DB: a.DB, Queue: a.Queue, Hosts: newHostsCache(a.Hosts)}}
 	if err := prepareAll(ctx, s, b, work, spec, all, confirm); err != nil {
-		return Bulk{}, err
+		return BulkResult{}, err
 	}
 	// A wrong parameter, such as a storage that no node has, would otherwise be
 	// reported as success with zero jobs.
-	if len(b.ready) == 0 && b.invalid != nil && !slices.ContainsFunc(b.skipped, func(s Skipped) bool {
+	if len(b.ready) == 0 && b.invalid != nil && !slices.ContainsFunc(b.skipped, func(s SkippedTarget) bool {
 		return s.Error != string(problem.CodeInvalid)
 	}) {
-		return Bulk{}, b.invalid
+		return BulkResult{}, b.invalid
 	}
 	if err := b.plan(ctx); err != nil {
-		return Bulk{}, err
+		return BulkResult{}, err
 	}
-	var done Bulk
+	var done BulkResult
 	err := a.DB.Tx(ctx, func(tx *db.Tx) (err error) {
 		done, err = b.enqueue(ctx, tx)
 		return err
@@ -134,7 +134,7 @@ func workOnAll[P any](ctx context.Context, s *Store, a *Actor, work Work[P], spe
 }
 
 // prepareAll looks up the targets and checks each.
-func prepareAll[P any](ctx context.Context, s *Store, b *bulk, work Work[P], spec func(context.Context, Request) (P, error),
+func prepareAll[P any](ctx context.Context, s *Store, b *bulkRequest, work Work[P], spec func(context.Context, Request) (P, error),
 	all []BulkTarget, confirm *string) error {
 	entries, err := s.entriesOf(ctx, all)
 	if err != nil {
@@ -142,7 +142,7 @@ func prepareAll[P any](ctx context.Context, s *Store, b *bulk, work Work[P], spe
 	}
 	// A question about the plan concerns the whole request. Without this each
 	// target would answer with its own plan.
-	alone := plan.With(ctx, plan.Question{}) // the question is about the whole request
+	alone := plan.WithRequest(ctx, plan.Request{}) // the question is about the whole request
 	for _, target := range all {
 		kind, id := target.id()
 		request, err := b.admit(alone, entries, kind, id)
@@ -167,7 +167,7 @@ func prepareAll[P any](ctx context.Context, s *Store, b *bulk, work Work[P], spe
 }
 
 // prepareOne checks one target and returns what enqueues its job.
-func prepareOne[P any](ctx context.Context, b *bulk, work Work[P], spec func(context.Context, Request) (P, error),
+func prepareOne[P any](ctx context.Context, b *bulkRequest, work Work[P], spec func(context.Context, Request) (P, error),
 	request Request) (prepared, error) {
 	asked, err := spec(ctx, request)
 	if err != nil {
@@ -179,14 +179,14 @@ func prepareOne[P any](ctx context.Context, b *bulk, work Work[P], spec func(con
 	}
 	enqueue, err := work.Prepare(ctx, b.actor, request, asked)
 	on := b.actor.Subject(request.Guest)
-	return prepared{request: request, enqueue: enqueue, tell: func(ctx context.Context, p *plan.Plan) error {
-		return work.tell(ctx, on, asked, p)
+	return prepared{request: request, enqueue: enqueue, writePlan: func(ctx context.Context, p *plan.Plan) error {
+		return work.writePlan(ctx, on, asked, p)
 	}}, err
 }
 
 // skip records the refusal of a target. An error that does not concern the
 // target, such as a lost database, ends the request.
-func (b *bulk) skip(target BulkTarget, err error) error {
+func (b *bulkRequest) skip(target BulkTarget, err error) error {
 	p := problem.From(err)
 	// A driver without the ability, or a hypervisor that does not answer,
 	// affects this target only.
@@ -198,7 +198,7 @@ func (b *bulk) skip(target BulkTarget, err error) error {
 		detail = fmt.Sprintf("%v: %s", p.Faults[0].Loc[len(p.Faults[0].Loc)-1], p.Faults[0].Msg)
 		b.invalid = cmp.Or(b.invalid, err)
 	}
-	b.skipped = append(b.skipped, Skipped{Target: target, Error: string(p.Code), Detail: detail})
+	b.skipped = append(b.skipped, SkippedTarget{Target: target, Error: string(p.Code), Detail: detail})
 	return nil
 }
 
@@ -241,7 +241,7 @@ func (s *Store) entriesOf(ctx context.Context, all []BulkTarget) (map[string]*En
 
 // admit checks the caller's rights on one target, with the same results as the
 // operation on that target alone.
-func (b *bulk) admit(ctx context.Context, entries map[string]*Entry, kind string, id int64) (Request, error) {
+func (b *bulkRequest) admit(ctx context.Context, entries map[string]*Entry, kind string, id int64) (Request, error) {
 	caller := identity.FromContext(ctx)
 	if needed := kind + "s:write"; caller != nil && caller.Scopes != nil && !slices.Contains(caller.Scopes, needed) {
 		return Request{}, problem.New(problem.CodeForbidden, "the API key needs the scope %s", needed).With("scope", needed)
@@ -278,14 +278,14 @@ var scopeOf = map[string]string{targets[hypervisor.VM]: scope.VM, targets[hyperv
 
 // plan answers a request for the plan, or refuses the request if the plan has
 // changed since the caller saw it.
-func (b *bulk) plan(ctx context.Context) error {
+func (b *bulkRequest) plan(ctx context.Context) error {
 	draft, c := plan.Begin(ctx), plan.Confirmation{Given: true} // what was not confirmed is skipped
 	if b.self != "" {
 		c.Code, c.Phrase, c.IsSelf = problem.CodeSelfTarget, b.self, true
 	}
-	return draft.Decide(ctx, c, func(ctx context.Context, p *plan.Plan) error {
+	return draft.Finish(ctx, c, func(ctx context.Context, p *plan.Plan) error {
 		for _, ready := range b.ready {
-			if err := ready.tell(ctx, p); err != nil {
+			if err := ready.writePlan(ctx, p); err != nil {
 				return err
 			}
 		}
@@ -301,32 +301,32 @@ func (b *bulk) plan(ctx context.Context) error {
 }
 
 // enqueue enqueues all jobs and writes the audit rows, in one transaction.
-func (b *bulk) enqueue(ctx context.Context, tx *db.Tx) (Bulk, error) {
-	done := Bulk{Jobs: []job.View{}, Skipped: slices.Clone(b.skipped)}
+func (b *bulkRequest) enqueue(ctx context.Context, tx *db.Tx) (BulkResult, error) {
+	done := BulkResult{Jobs: []job.View{}, Skipped: slices.Clone(b.skipped)}
 	if done.Skipped == nil {
-		done.Skipped = []Skipped{}
+		done.Skipped = []SkippedTarget{}
 	}
 	ids := []int64{}
 	for _, ready := range b.ready {
-		own := audit.As(ctx, b.entry(ready.request))
+		own := audit.BeginAnother(ctx, b.entry(ready.request))
 		made, err := ready.enqueue(own, tx)
 		// Another request took this guest between the check and now. The others
 		// go on.
 		if p := problem.From(err); err != nil && p.Code == problem.CodeGuestBusy {
-			done.Skipped = append(done.Skipped, Skipped{Target: ready.target, Error: string(p.Code), Detail: p.Detail})
+			done.Skipped = append(done.Skipped, SkippedTarget{Target: ready.target, Error: string(p.Code), Detail: p.Detail})
 			continue
 		}
 		if err != nil {
-			return Bulk{}, err
+			return BulkResult{}, err
 		}
 		if err := audit.Write(own, tx); err != nil {
-			return Bulk{}, err
+			return BulkResult{}, err
 		}
 		done.Jobs, ids = append(done.Jobs, made.View()), append(ids, made.ID)
 	}
 	for _, s := range done.Skipped {
 		if err := b.writeRefusal(ctx, tx, s); err != nil {
-			return Bulk{}, err
+			return BulkResult{}, err
 		}
 	}
 	// The row of the request itself has the totals; the targets have their own
@@ -336,14 +336,14 @@ func (b *bulk) enqueue(ctx context.Context, tx *db.Tx) (Bulk, error) {
 		e.Detail("jobs", len(done.Jobs))
 		e.Detail("skipped", len(done.Skipped))
 	})
-	if err := idempotency.Keep(ctx, kept{Jobs: ids, Skipped: done.Skipped}); err != nil {
-		return Bulk{}, err
+	if err := idempotency.SaveData(ctx, kept{Jobs: ids, Skipped: done.Skipped}); err != nil {
+		return BulkResult{}, err
 	}
 	return done, audit.Write(ctx, tx)
 }
 
 // entry returns a function that fills in the audit row of one target.
-func (b *bulk) entry(r Request) func(*audit.Entry) {
+func (b *bulkRequest) entry(r Request) func(*audit.Entry) {
 	return func(e *audit.Entry) {
 		e.Action = b.kind(r.Target.Kind)
 		e.TargetKind, e.TargetID, e.TargetName = r.Target.Kind, strconv.FormatInt(r.Target.ID, 10), r.Target.Name
@@ -353,7 +353,7 @@ func (b *bulk) entry(r Request) func(*audit.Entry) {
 
 // writeRefusal writes the audit row of a skipped target. The name of the target
 // is only in it if the caller may see the target.
-func (b *bulk) writeRefusal(ctx context.Context, tx *db.Tx, s Skipped) error {
+func (b *bulkRequest) writeRefusal(ctx context.Context, tx *db.Tx, s SkippedTarget) error {
 	kind, id := s.Target.id()
 	fill := func(e *audit.Entry) {
 		e.Action, e.TargetKind, e.TargetID = b.kind(kind), kind, strconv.FormatInt(id, 10)
@@ -363,7 +363,7 @@ func (b *bulk) writeRefusal(ctx context.Context, tx *db.Tx, s Skipped) error {
 			fill = b.entry(r)
 		}
 	}
-	refused := audit.FromContext(audit.As(ctx, fill))
+	refused := audit.FromContext(audit.BeginAnother(ctx, fill))
 	if refused == nil {
 		return nil
 	}
@@ -374,6 +374,6 @@ func (b *bulk) writeRefusal(ctx context.Context, tx *db.Tx, s Skipped) error {
 
 // kept is stored for idempotent repetition: the answer is rebuilt from it.
 type kept struct {
-	Jobs    []int64   `json:"jobs"`
-	Skipped []Skipped `json:"skipped"`
+	Jobs    []int64         `json:"jobs"`
+	Skipped []SkippedTarget `json:"skipped"`
 }

@@ -46,35 +46,35 @@ type Change struct {
 // belongs to another guest now.
 func (a *Actor) Do(ctx context.Context, r Request, do func(ctx context.Context, c *Change) error) error {
 	c := &Change{hosts: a.Hosts, guest: r.Guest}
-	return change.Change{DB: a.DB, Exclusive: Exclusive(r.Guest.ID), Limit: changeLimit, Tell: c.tell}.
+	return change.Change{DB: a.DB, Exclusive: Exclusive(r.Guest.ID), Limit: changeLimit, Problem: c.failure}.
 		Do(ctx, func(ctx context.Context) error {
-			if err := Same(ctx, c.hosts, c.guest); err != nil {
+			if err := CheckSameGuest(ctx, c.hosts, c.guest); err != nil {
 				return err
 			}
 			return do(ctx, c)
 		})
 }
 
-// Same returns the problem invalid_state if another guest has the ID now. The
-// list would notice that only at the next poll, so Same reads the guest from
+// CheckSameGuest returns the problem invalid_state if another guest has the ID now. The
+// list would notice that only at the next poll, so CheckSameGuest reads the guest from
 // the hypervisor. A guest that does not exist there is not_found.
-func Same(ctx context.Context, hosts host.Opener, g *Guest) error {
-	now, err := Look(ctx, Subject{Guest: g, hosts: hosts}, hypervisor.Host.Guest)
+func CheckSameGuest(ctx context.Context, hosts host.Opener, g *Guest) error {
+	now, err := Call(ctx, Subject{Guest: g, hosts: hosts}, hypervisor.Host.Guest)
 	if err != nil {
 		return err
 	}
-	asked := Asked{Kind: g.At().Kind, Ref: g.At().ID, UID: g.At().UID, Name: g.Name}
+	asked := RequestedGuest{Kind: g.At().Kind, Ref: g.At().ID, UID: g.At().UID, Name: g.Name}
 	if other := asked.another(now, false); other != "" {
 		return problem.New(problem.CodeInvalidState, "%s; nothing was done", other)
 	}
 	return nil
 }
 
-// tell returns the problem of a failed change, with the fields that were done
+// failure returns the problem of a failed change, with the fields that were done
 // before, and adds them to the audit row. A validation fault becomes a
 // hypervisor error if something was already done: the answer 422 would say that
 // nothing was changed.
-func (c *Change) tell(err error, row *audit.Entry) *problem.Error {
+func (c *Change) failure(err error, row *audit.Entry) *problem.Error {
 	row.Detail("done", append([]string{}, c.done...))
 	if len(c.unknown) > 0 {
 		row.Detail("unknown", c.unknown)
@@ -92,7 +92,7 @@ func (c *Change) tell(err error, row *audit.Entry) *problem.Error {
 		}
 		told = *problem.New(problem.CodeHypervisorError, "%s", strings.Join(why, "; ")).With("reason", plugin.ReasonRefused)
 	}
-	failure := told.With("done", append([]string{}, c.done...)).Because(err)
+	failure := told.With("done", append([]string{}, c.done...)).WithCause(err)
 	if len(c.unknown) > 0 {
 		failure = failure.With("unknown", c.unknown)
 	}
@@ -106,8 +106,9 @@ func (c *Change) tell(err error, row *audit.Entry) *problem.Error {
 func SendTo[A any](ctx context.Context, c *Change, fields []string,
 	request func(able A, ctx context.Context, ref hypervisor.GuestRef) error, there func(ctx context.Context) (bool, error)) error {
 	return c.Send(ctx, fields, func(ctx context.Context, sent func()) error {
-		_, err := Follow(ctx, c.hosts, c.guest, func(ref hypervisor.GuestRef) (struct{}, error) {
-			return host.AskWithin(ctx, c.hosts, sendLimit, c.guest.HostID, endpoint.Lifecycle, func(ctx context.Context, able A) (struct{}, error) {
+		_, err := CallAtNode(ctx, c.hosts, c.guest, func(ref hypervisor.GuestRef) (struct{}, error) {
+			return host.CallWithTimeout(ctx, c.hosts, sendLimit, c.guest.HostID, endpoint.Lifecycle, func(ctx context.Context, able A) (struct{},
+				error) {
 				sent()
 				return struct{}{}, request(able, ctx, ref)
 			})
@@ -135,7 +136,7 @@ func (c *Change) Send(ctx context.Context, fields []string, request func(ctx con
 	if unread != nil {
 		c.unknown = fields
 	}
-	if err = change.Lost(err, "the guest", was, unread); err == nil {
+	if err = change.ResolveLost(err, "the guest", was, unread); err == nil {
 		c.done = append(c.done, fields...)
 	}
 	return err

@@ -19,7 +19,7 @@ func formatInt(n int64) string { return strconv.FormatInt(n, 10) }
 // checkOrder returns invalid with all faults of an order that the guest cannot
 // be changed to. It returns the keys of the disks that will grow, sorted. A
 // disk that already has the requested size is not among them.
-func (a *Actor) checkOrder(ctx context.Context, on Subject, o ConfigOrder, now hypervisor.Config) (grown []string, err error) {
+func (a *Actor) checkOrder(ctx context.Context, on Subject, o ConfigRequest, now hypervisor.Config) (grown []string, err error) {
 	p := &place{}
 	sized := o.Cores != nil || o.Sockets != nil || o.MemoryMB != nil || o.BalloonMB != nil || o.SwapMB != nil || len(o.DisksGB) > 0
 	// Limits and free space are only read if the order needs them: each costs a
@@ -45,9 +45,9 @@ func (a *Actor) checkOrder(ctx context.Context, on Subject, o ConfigOrder, now h
 // if the driver cannot report it.
 func (a *Actor) roomFor(ctx context.Context, g *Guest, query hypervisor.PlacementQuery) (
 	room hypervisor.Placement, known bool, err error) {
-	room, err = host.AskWithin(ctx, a.Hosts, lookLimit, g.HostID, endpoint.Monitoring,
+	room, err = host.CallWithTimeout(ctx, a.Hosts, callLimit, g.HostID, endpoint.Monitoring,
 		func(ctx context.Context, at hypervisor.Provisioner) (hypervisor.Placement, error) {
-			return Follow(ctx, a.Hosts, g, func(ref hypervisor.GuestRef) (hypervisor.Placement, error) {
+			return CallAtNode(ctx, a.Hosts, g, func(ref hypervisor.GuestRef) (hypervisor.Placement, error) {
 				query.Kind, query.Node, query.Name = ref.Kind, ref.Node, g.Name
 				return at.Placement(ctx, query)
 			})
@@ -60,7 +60,7 @@ func (a *Actor) roomFor(ctx context.Context, g *Guest, query hypervisor.Placemen
 }
 
 // checkConfig records faults of numbers and texts that the guest cannot have.
-func (p *place) checkConfig(g *Guest, o ConfigOrder, now hypervisor.Config) {
+func (p *place) checkConfig(g *Guest, o ConfigRequest, now hypervisor.Config) {
 	only := func(field string, given bool, kind string) {
 		if given && g.Kind != kind {
 			p.refuse(field, "value_error", "not available for a %s", g.Kind)
@@ -93,7 +93,7 @@ func (p *place) checkConfig(g *Guest, o ConfigOrder, now hypervisor.Config) {
 }
 
 // checkDisks records faults of disk sizes and returns the disks that will grow.
-func (p *place) checkDisks(o ConfigOrder, now hypervisor.Config) (grown []string) {
+func (p *place) checkDisks(o ConfigRequest, now hypervisor.Config) (grown []string) {
 	needed := map[string]int64{} // bytes by storage
 	for _, key := range slices.Sorted(maps.Keys(o.DisksGB)) {
 		size := o.DisksGB[key]

@@ -16,9 +16,9 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// CloneOrder describes a requested copy. A nil field leaves the choice to the
+// CloneRequest describes a requested copy. A nil field leaves the choice to the
 // hypervisor or the service.
-type CloneOrder struct {
+type CloneRequest struct {
 	Full    bool
 	Name    *string
 	NewID   *int64
@@ -26,9 +26,9 @@ type CloneOrder struct {
 	Target  *string
 }
 
-// Made is the answer to a request that creates a guest.
-type Made struct {
-	Started
+// CreateResult is the answer to a request that creates a guest.
+type CreateResult struct {
+	StartResult
 	VMID     *int64 `json:"vmid" example:"105" doc:"VMID of the new guest; null if the hypervisor has no VMIDs"`
 	GuestRef string `json:"guest_ref" example:"105" doc:"ID of the new guest on the hypervisor"`
 }
@@ -39,21 +39,21 @@ type made struct {
 	GuestRef string `json:"guest_ref"`
 }
 
-// MadeAgain rebuilds the answer to a repeated request that creates a guest,
+// ReplayCreate rebuilds the answer to a repeated request that creates a guest,
 // with the present state of its job.
-func (a *Actor) MadeAgain(ctx context.Context, again idempotency.Made, isSelf bool) (Made, error) {
+func (a *Actor) ReplayCreate(ctx context.Context, again idempotency.Result, isSelf bool) (CreateResult, error) {
 	var was made
-	if err := json.Unmarshal(again.Kept, &was); err != nil {
-		return Made{}, fmt.Errorf("decoding the job's parameters: %w", err)
+	if err := json.Unmarshal(again.Data, &was); err != nil {
+		return CreateResult{}, fmt.Errorf("decoding the job's parameters: %w", err)
 	}
-	started, err := a.Started(ctx, again.JobID, isSelf)
-	return Made{Started: started, VMID: was.VMID, GuestRef: was.GuestRef}, err
+	started, err := a.StartResult(ctx, again.JobID, isSelf)
+	return CreateResult{StartResult: started, VMID: was.VMID, GuestRef: was.GuestRef}, err
 }
 
 // cloneSpec is the copy of a job, with the order that the API shows.
 type cloneSpec struct {
 	hypervisor.CloneSpec
-	Order CloneOrder
+	Order CloneRequest
 	// Warnings are added to the plan.
 	Warnings []string `json:",omitempty"`
 }
@@ -64,14 +64,14 @@ func (s cloneSpec) copied(of hypervisor.GuestRef) hypervisor.GuestRef {
 }
 
 // taken says that another guest has the ID of the copy. It is also recognised
-// as the beginning of a failure; see act.idTaken.
+// as the beginning of a failure; see guestRun.idTaken.
 func (s cloneSpec) taken() string { return fmt.Sprintf("guest %s exists", s.ID) }
 
 // clone is the work that copies a guest. The hypervisor's task belongs to the
 // guest that is copied.
 var clone = Work[cloneSpec]{
 	Kind: "clone", Needs: endpoint.Lifecycle, Templates: true,
-	Shows: func(spec cloneSpec) any {
+	PublicParams: func(spec cloneSpec) any {
 		return struct {
 			Full    bool    `json:"full"`
 			Name    *string `json:"name,omitempty"`
@@ -105,8 +105,8 @@ var clone = Work[cloneSpec]{
 		})
 	},
 	Steps: []Step[cloneSpec]{{
-		Name: "clone", Does: hypervisor.OperationClone,
-		Says: func(spec cloneSpec) string { return fmt.Sprintf("creating the clone %s (%s)", spec.Name, spec.ID) },
+		Name: "clone", Operation: hypervisor.OperationClone,
+		Note: func(spec cloneSpec) string { return fmt.Sprintf("creating the clone %s (%s)", spec.Name, spec.ID) },
 		Send: Using(func(c hypervisor.Cloner, ctx context.Context, ref hypervisor.GuestRef, spec cloneSpec) (string, error) {
 			return c.Clone(ctx, ref, spec.CloneSpec)
 		}),
@@ -122,16 +122,16 @@ var clone = Work[cloneSpec]{
 			}
 			s.Blocked = spec.taken()
 			if there.Name == spec.Name {
-				s.Made = fmt.Sprintf("guest %s named %s exists", spec.ID, spec.Name)
+				s.Created = fmt.Sprintf("guest %s named %s exists", spec.ID, spec.Name)
 			}
 			return s, nil
 		},
 	}},
-	End: func(ctx context.Context, e *Ending[cloneSpec]) error {
+	End: func(ctx context.Context, e *CompletedJob[cloneSpec]) error {
 		made := e.Spec.copied(e.At)
 		// The ID may have belonged to a guest that was just destroyed. Polls
 		// must list the copy all the same.
-		if err := e.anew(ctx, e.HostID, made); err != nil {
+		if err := e.allowRelisting(ctx, e.HostID, made); err != nil {
 			return err
 		}
 		if err := e.supersede(ctx, e.HostID, made, e.Run.Job().CreatedAt); err != nil {
@@ -145,7 +145,7 @@ var clone = Work[cloneSpec]{
 
 // Clone enqueues a copy of the request's guest. Problems in addition to those
 // of Work.Prepare: invalid, with all wrong fields.
-func Clone(ctx context.Context, a *Actor, r Request, order CloneOrder) (Made, error) {
+func Clone(ctx context.Context, a *Actor, r Request, order CloneRequest) (CreateResult, error) {
 	g, draft := r.Guest, plan.Begin(ctx)
 	spec := cloneSpec{Order: order, CloneSpec: hypervisor.CloneSpec{Full: order.Full, Name: copyName(g.Name)}}
 	if order.Name != nil {
@@ -155,7 +155,7 @@ func Clone(ctx context.Context, a *Actor, r Request, order CloneOrder) (Made, er
 	if order.Target != nil {
 		target, err := a.onlineNode(ctx, g.HostID, "target", order.Target)
 		if err != nil {
-			return Made{}, withName(err, spec.Name)
+			return CreateResult{}, withName(err, spec.Name)
 		}
 		node = target
 	}
@@ -166,25 +166,25 @@ func Clone(ctx context.Context, a *Actor, r Request, order CloneOrder) (Made, er
 		Number: order.NewID, ID: true, Storages: order.Full || order.Storage != nil})
 	// A request for the plan alone also gets an answer if the hypervisor cannot
 	// be reached.
-	if err := draft.Stop(ctx, err, plan.Confirmation{}); err != nil {
-		return Made{}, err
+	if err := draft.RefuseAndStop(ctx, err, plan.Confirmation{}); err != nil {
+		return CreateResult{}, err
 	}
 	p.checkName(spec.Name)
 	if order.Storage != nil {
 		spec.Storage = *order.Storage
 	}
-	if err := draft.Stop(ctx, a.checkCopy(ctx, p, r, order), plan.Confirmation{}); err != nil {
-		return Made{}, err
+	if err := draft.RefuseAndStop(ctx, a.checkCopy(ctx, p, r, order), plan.Confirmation{}); err != nil {
+		return CreateResult{}, err
 	}
 	if err := p.err(); err != nil {
-		return Made{}, err
+		return CreateResult{}, err
 	}
 	spec.ID, spec.Warnings = p.ID, p.warnings
 	enqueue, err := clone.prepare(ctx, a, r, spec)
 	if err != nil {
-		return Made{}, err
+		return CreateResult{}, err
 	}
-	var answer Made
+	var answer CreateResult
 	// The ID is reserved in the transaction that enqueues the job. Two requests
 	// at the same time therefore never get the same ID.
 	err = a.DB.Tx(ctx, func(tx *db.Tx) error {
@@ -193,14 +193,14 @@ func Clone(ctx context.Context, a *Actor, r Request, order CloneOrder) (Made, er
 		}
 		spec.ID = p.ID
 		result := made{VMID: p.Number, GuestRef: string(p.ID)}
-		if err := idempotency.Keep(ctx, result); err != nil {
+		if err := idempotency.SaveData(ctx, result); err != nil {
 			return err
 		}
 		enqueued, err := enqueue(ctx, tx, spec)
 		if err != nil {
 			return err
 		}
-		answer = Made{Started: Started{Job: enqueued.View(), IsSelf: g.IsSelf}, VMID: result.VMID, GuestRef: result.GuestRef}
+		answer = CreateResult{StartResult: StartResult{Job: enqueued.View(), IsSelf: g.IsSelf}, VMID: result.VMID, GuestRef: result.GuestRef}
 		return audit.Write(ctx, tx)
 	})
 	return answer, err
@@ -210,7 +210,7 @@ func Clone(ctx context.Context, a *Actor, r Request, order CloneOrder) (Made, er
 // cannot be used, and disks that do not fit: together on the wanted storage, or
 // each on its own. If the configuration cannot be read, it compares the known
 // total size of the guest.
-func (a *Actor) checkCopy(ctx context.Context, p *place, r Request, order CloneOrder) error {
+func (a *Actor) checkCopy(ctx context.Context, p *place, r Request, order CloneRequest) error {
 	g := r.Guest
 	if order.Storage != nil && !order.Full {
 		p.refuse("storage", "value_error", "a linked clone must be on the storage of its template")
@@ -227,7 +227,7 @@ func (a *Actor) checkCopy(ctx context.Context, p *place, r Request, order CloneO
 	}
 	if len(local) > 0 {
 		return problem.New(problem.CodeInvalidState, "cannot clone %s: the hypervisor does not clone directories and devices of the "+
-			"node; remove %s first", g.Name, naming(local))
+			"node; remove %s first", g.Name, formatVolumes(local))
 	}
 	if !order.Full {
 		return nil

@@ -23,8 +23,8 @@ func (w *Worker) clone(ctx context.Context, run *job.Run) error {
 	if err := run.Params(&params); err != nil {
 		return err
 	}
-	a := &act{Worker: w, run: run, asked: params.Asked}
-	if err := run.Progress(&a.progress); err != nil {
+	a := &guestRun{Worker: w, run: run, requested: params.RequestedGuest}
+	if err := run.LoadCheckpoint(&a.progress); err != nil {
 		return err
 	}
 	for {
@@ -38,8 +38,8 @@ func (w *Worker) clone(ctx context.Context, run *job.Run) error {
 		a.steps = []step{made.with(spec)}
 		err := a.do(ctx)
 		if err == nil {
-			return clone.End(context.WithoutCancel(ctx), &Ending[cloneSpec]{Worker: w, Run: run, Asked: params.Asked, Spec: spec,
-				HostID: a.hostID, At: a.ref, begun: run.Sent(a.steps[0].name)})
+			return clone.End(context.WithoutCancel(ctx), &CompletedJob[cloneSpec]{Worker: w, Run: run, Asked: params.RequestedGuest, Spec: spec,
+				HostID: a.hostID, At: a.ref, begun: run.SentAt(a.steps[0].name)})
 		}
 		if spec.Order.NewID != nil || !a.idTaken(spec, err) {
 			return err
@@ -53,15 +53,15 @@ func (w *Worker) clone(ctx context.Context, run *job.Run) error {
 // idTaken reports whether no copy was made because another guest has its ID:
 // the guest existed before the request, or the request was refused for that
 // reason.
-func (a *act) idTaken(spec cloneSpec, err error) bool {
-	if status, verdict := job.Verdict(err); verdict && status == job.Failed && !a.run.Begun(a.steps[0].name) {
+func (a *guestRun) idTaken(spec cloneSpec, err error) bool {
+	if status, verdict := job.Verdict(err); verdict && status == job.Failed && !a.run.StepStarted(a.steps[0].name) {
 		return strings.HasPrefix(job.Text(err), spec.taken())
 	}
 	return collided(err)
 }
 
 // nextCopy reserves another free ID and stores it as a checkpoint.
-func (a *act) nextCopy(ctx context.Context, spec cloneSpec) error {
+func (a *guestRun) nextCopy(ctx context.Context, spec cloneSpec) error {
 	made := spec.copied(a.ref)
 	id, err := a.freeID(ctx, a.hostID, hypervisor.PlacementQuery{Kind: made.Kind, Node: made.Node, Name: spec.Name, ID: true})
 	c := copying{ID: id, Tries: 1}
@@ -76,5 +76,5 @@ func (a *act) nextCopy(ctx context.Context, spec cloneSpec) error {
 	}
 	a.run.Note("%s was taken by another guest; the clone gets the ID %s", spec.ID, id)
 	a.progress.Copy = &c
-	return a.run.SaveProgress(ctx, a.progress)
+	return a.run.SaveCheckpoint(ctx, a.progress)
 }

@@ -57,7 +57,7 @@ type NIC struct {
 }
 
 // Config reads a guest's configuration from the hypervisor. Problems:
-// not_found, unsupported, and those of host.Ask.
+// not_found, unsupported, and those of host.Call.
 func (a *Actor) Config(ctx context.Context, g *Guest) (Config, error) {
 	found, err := a.ReadConfig(ctx, g)
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// ContainerOrder describes a container that another program will create, such
+// ContainerRequest describes a container that another program will create, such
 // as an install script. A nil field selects the usual value, or the one with
 // the most free space.
-type ContainerOrder struct {
+type ContainerRequest struct {
 	HostID int64
 	Node   string
 	Name   string
@@ -25,7 +25,7 @@ type ContainerOrder struct {
 	DiskGB int64
 	// Usual contains names that are used if they exist and the order names no
 	// others.
-	Usual hypervisor.Usual
+	Usual hypervisor.DefaultNames
 }
 
 // ContainerPlace is the result of PlaceContainer: where the container can be
@@ -41,8 +41,8 @@ type ContainerPlace struct {
 
 // PlaceContainer asks the hypervisor where a container can be created. All
 // faults of the order are one problem invalid. Other problems are those of
-// host.Ask.
-func PlaceContainer(ctx context.Context, a *Actor, order ContainerOrder) (*ContainerPlace, error) {
+// host.Call.
+func PlaceContainer(ctx context.Context, a *Actor, order ContainerRequest) (*ContainerPlace, error) {
 	p, err := a.placeOn(ctx, order.HostID, "ctid", hypervisor.PlacementQuery{Kind: hypervisor.Container, Node: order.Node, Name: order.Name,
 		Number: order.CTID, ID: order.CTID != nil, Storages: true, Bridges: true})
 	if err != nil {

@@ -18,9 +18,9 @@ import (
 // createKind is the kind of jobs that create VMs.
 const createKind = "vm.create"
 
-// VMOrder describes a requested VM with all defaults filled in. A nil field
+// VMRequest describes a requested VM with all defaults filled in. A nil field
 // leaves the choice to the hypervisor or the service.
-type VMOrder struct {
+type VMRequest struct {
 	HostID   int64   `json:"host_id"`
 	Name     string  `json:"name"`
 	Node     *string `json:"node,omitempty"`
@@ -52,20 +52,20 @@ type createParams struct {
 
 // Create enqueues the creation of a VM on a host of the team. It asks the
 // hypervisor what a VM can use there. All faults of the order are one problem
-// invalid; other problems are those of host.Ask.
-func Create(ctx context.Context, a *Actor, teamID int64, order VMOrder) (Made, error) {
+// invalid; other problems are those of host.Call.
+func Create(ctx context.Context, a *Actor, teamID int64, order VMRequest) (CreateResult, error) {
 	able := func(at hypervisor.Host) error {
-		_, err := host.Able[hypervisor.Provisioner](at)
+		_, err := host.AsAbility[hypervisor.Provisioner](at)
 		return err
 	}
 	// A host without the token or the ability is refused before anything is
 	// asked of the hypervisor.
 	if err := a.Hosts.Require(ctx, order.HostID, endpoint.Lifecycle, able); err != nil {
-		return Made{}, err
+		return CreateResult{}, err
 	}
 	node, err := a.onlineNode(ctx, order.HostID, "node", order.Node)
 	if err != nil {
-		return Made{}, withName(err, order.Name)
+		return CreateResult{}, withName(err, order.Name)
 	}
 	query := hypervisor.PlacementQuery{Kind: hypervisor.VM, Node: node, Name: order.Name, Number: order.VMID, ID: true, Storages: true,
 		Bridges: !order.NoNIC}
@@ -78,17 +78,17 @@ func Create(ctx context.Context, a *Actor, teamID int64, order VMOrder) (Made, e
 	}
 	p, err := a.placeOn(ctx, order.HostID, "vmid", query)
 	if err != nil {
-		return Made{}, err
+		return CreateResult{}, err
 	}
 	p.checkVM(order)
 	if err := p.err(); err != nil {
-		return Made{}, err
+		return CreateResult{}, err
 	}
 	// The mark is stored in the VM's configuration. If the answer to the
 	// request is lost, the job recognises its VM by the mark.
 	var mark string
 	if err := a.DB.Pool.QueryRow(ctx, "SELECT gen_random_uuid()::text").Scan(&mark); err != nil {
-		return Made{}, db.Problem(fmt.Errorf("generating a marker for a VM: %w", err))
+		return CreateResult{}, db.Problem(fmt.Errorf("generating a marker for a VM: %w", err))
 	}
 	spec := hypervisor.VMSpec{
 		ID: p.ID, Node: node, Name: order.Name, Cores: order.Cores, MemoryMB: order.MemoryMB, DiskGB: order.DiskGB, Storage: order.Storage,
@@ -98,9 +98,9 @@ func Create(ctx context.Context, a *Actor, teamID int64, order VMOrder) (Made, e
 		return at.CheckVM(ctx, spec)
 	})
 	if err != nil {
-		return Made{}, err
+		return CreateResult{}, err
 	}
-	var answer Made
+	var answer CreateResult
 	// The ID is reserved in the transaction that enqueues the job, so that a
 	// parallel request gets another one.
 	err = a.DB.Tx(ctx, func(tx *db.Tx) error {
@@ -109,23 +109,23 @@ func Create(ctx context.Context, a *Actor, teamID int64, order VMOrder) (Made, e
 		}
 		spec.ID = p.ID
 		result := made{VMID: p.Number, GuestRef: string(p.ID)}
-		if err := idempotency.Keep(ctx, result); err != nil {
+		if err := idempotency.SaveData(ctx, result); err != nil {
 			return err
 		}
 		enqueued, err := a.Queue.Enqueue(ctx, tx, job.Spec{
 			Kind: createKind, Target: job.Target{Kind: "host", ID: order.HostID, Name: p.hostName}, TeamID: teamID, HostID: order.HostID,
-			Exclusive: fmt.Sprintf("id:%d:%s", p.clusterID, p.ID), Asked: order,
+			Exclusive: fmt.Sprintf("id:%d:%s", p.clusterID, p.ID), PublicParams: order,
 			Params: createParams{HostID: order.HostID, Wanted: order.VMID != nil, Start: order.Start, Spec: spec,
 				Warnings: p.warnings},
 		})
 		if err != nil {
 			return err
 		}
-		answer = Made{Started: Started{Job: enqueued.View()}, VMID: result.VMID, GuestRef: result.GuestRef}
+		answer = CreateResult{StartResult: StartResult{Job: enqueued.View()}, VMID: result.VMID, GuestRef: result.GuestRef}
 		return audit.Write(ctx, tx)
 	})
 	if err != nil {
-		return Made{}, err
+		return CreateResult{}, err
 	}
 	return answer, nil
 }
@@ -143,7 +143,7 @@ func (p *place) checkMost(field string, n, most int64) {
 const smallDisks = 16 << 20
 
 // checkVM records all faults of an order.
-func (p *place) checkVM(o VMOrder) {
+func (p *place) checkVM(o VMRequest) {
 	p.checkName(o.Name)
 	p.checkMost("cores", o.Cores, p.Limits.Cores)
 	p.checkMost("memory_mb", o.MemoryMB, p.Limits.MemoryMB)

@@ -23,18 +23,18 @@ func (w *Worker) create(ctx context.Context, run *job.Run) error {
 		return err
 	}
 	spec := params.Spec
-	c := &making{Worker: w, run: run, progress: makingProgress{ID: spec.ID}, hostID: params.HostID, kind: hypervisor.VM, node: spec.Node,
-		name: spec.Name, noun: "VM", wanted: params.Wanted, needs: endpoint.Lifecycle, step: "create", does: hypervisor.OperationCreate,
-		says: "creating the VM " + spec.Name}
+	c := &creation{Worker: w, run: run, progress: creationProgress{ID: spec.ID}, hostID: params.HostID, kind: hypervisor.VM, node: spec.Node,
+		name: spec.Name, noun: "VM", wanted: params.Wanted, needs: endpoint.Lifecycle, step: "create", operation: hypervisor.OperationCreate,
+		note: "creating the VM " + spec.Name}
 	// After a restart of the service the warnings are already in the
 	// transcript.
-	if !run.Begun(c.present()) {
+	if !run.StepStarted(c.stepName()) {
 		for _, warning := range params.Warnings {
 			run.Note("%s", warning)
 		}
 	}
 	c.send = func(ctx context.Context, at hypervisor.Host, id hypervisor.GuestID) (string, error) {
-		able, err := host.Able[hypervisor.Provisioner](at)
+		able, err := host.AsAbility[hypervisor.Provisioner](at)
 		if err != nil {
 			return "", err
 		}
@@ -44,12 +44,12 @@ func (w *Worker) create(ctx context.Context, run *job.Run) error {
 	}
 	// If a guest has the ID, its mark shows whether this job created it or
 	// somebody else.
-	c.look = func(ctx context.Context) (there, mine bool, err error) {
+	c.find = func(ctx context.Context) (there, mine bool, err error) {
 		limit := c.ReadLimit
 		if limit == 0 {
 			limit = defaultReadLimit
 		}
-		config, err := host.AskWithin(ctx, c.Hosts, limit, c.hostID, endpoint.Monitoring,
+		config, err := host.CallWithTimeout(ctx, c.Hosts, limit, c.hostID, endpoint.Monitoring,
 			func(ctx context.Context, at hypervisor.ConfigReader) (hypervisor.Config, error) {
 				return at.Config(ctx, c.ref())
 			})
@@ -58,7 +58,7 @@ func (w *Worker) create(ctx context.Context, run *job.Run) error {
 		}
 		return err == nil, err == nil && config.HasMark(spec.Mark), err
 	}
-	if err := c.make(ctx, params.Start); err != nil {
+	if err := c.execute(ctx, params.Start); err != nil {
 		return err
 	}
 	return c.retarget(context.WithoutCancel(ctx))
@@ -66,7 +66,7 @@ func (w *Worker) create(ctx context.Context, run *job.Run) error {
 
 // retarget makes the VM the target of the job, once a poll has listed it.
 // Before that the job's target is the host.
-func (c *making) retarget(ctx context.Context) error {
+func (c *creation) retarget(ctx context.Context) error {
 	var id int64
 	err := c.DB.Pool.QueryRow(ctx, `UPDATE jobs j SET target_kind = 'vm', target_id = g.id, target_name = g.name
 		FROM guests g JOIN hosts h ON h.cluster_id = g.cluster_id

@@ -19,8 +19,8 @@ import (
 // clones.
 var Destroy = Work[hypervisor.DestroySpec]{
 	Kind: "delete", Guests: []hypervisor.GuestKind{hypervisor.VM}, Needs: endpoint.Lifecycle, Interrupts: true, Destroys: true,
-	Loses: "the VM and its disks are destroyed without a backup",
-	Shows: showPurge, Plan: planDestroy,
+	DataLoss:     "the VM and its disks are destroyed without a backup",
+	PublicParams: showPurge, Plan: planDestroy,
 	Check: func(ctx context.Context, on Subject, _ hypervisor.DestroySpec) error {
 		switch on.Guest.Status {
 		case hypervisor.GuestRunning, hypervisor.GuestPaused:
@@ -35,13 +35,13 @@ var Destroy = Work[hypervisor.DestroySpec]{
 // of its check: protected, and volume_in_use for a template with linked clones.
 var Uninstall = Work[hypervisor.DestroySpec]{
 	Kind: "uninstall", Guests: []hypervisor.GuestKind{hypervisor.Container}, Needs: endpoint.Lifecycle, Interrupts: true, Destroys: true,
-	Loses: "the app's container and its disks are destroyed without a backup",
-	Plan:  planDestroy,
-	Check: func(ctx context.Context, on Subject, _ hypervisor.DestroySpec) error { return destructible(ctx, on) },
+	DataLoss: "the app's container and its disks are destroyed without a backup",
+	Plan:     planDestroy,
+	Check:    func(ctx context.Context, on Subject, _ hypervisor.DestroySpec) error { return destructible(ctx, on) },
 	Steps: []Step[hypervisor.DestroySpec]{
 		{
-			Name: "stop", Does: hypervisor.Stop.Operation(), Says: func(hypervisor.DestroySpec) string { return "stopping the container" },
-			Send: Using(func(l hypervisor.Lifecycler, ctx context.Context, ref hypervisor.GuestRef,
+			Name: "stop", Operation: hypervisor.Stop.Operation(), Note: func(hypervisor.DestroySpec) string { return "stopping the container" },
+			Send: Using(func(l hypervisor.LifecycleManager, ctx context.Context, ref hypervisor.GuestRef,
 				_ hypervisor.DestroySpec) (string, error) {
 				return l.Act(ctx, ref, hypervisor.Stop)
 			}),
@@ -56,7 +56,7 @@ var Uninstall = Work[hypervisor.DestroySpec]{
 		},
 		destroyStep,
 	},
-	End: func(ctx context.Context, e *Ending[hypervisor.DestroySpec]) error {
+	End: func(ctx context.Context, e *CompletedJob[hypervisor.DestroySpec]) error {
 		if _, err := e.DB.Pool.Exec(ctx, "DELETE FROM apps WHERE id = $1", e.Run.Job().Target.ID); err != nil {
 			return db.Problem(fmt.Errorf("deleting an app: %w", err))
 		}
@@ -68,14 +68,14 @@ var Uninstall = Work[hypervisor.DestroySpec]{
 // installation left behind. Problem of its check: protected.
 var Discard = Work[hypervisor.DestroySpec]{
 	Kind: "app.discard", Guests: Uninstall.Guests, Needs: Uninstall.Needs, Interrupts: true, Destroys: true,
-	Loses: "the container left by the failed installation and its disks are destroyed without a backup",
-	Plan:  planDestroy, Check: Uninstall.Check, Steps: Uninstall.Steps,
+	DataLoss: "the container left by the failed installation and its disks are destroyed without a backup",
+	Plan:     planDestroy, Check: Uninstall.Check, Steps: Uninstall.Steps,
 }
 
 // destroyStep destroys a stopped guest.
 var destroyStep = Step[hypervisor.DestroySpec]{
-	Name: "destroy", Does: hypervisor.OperationDestroy, Removes: true,
-	Says: func(hypervisor.DestroySpec) string { return "destroying the guest and its disks" },
+	Name: "destroy", Operation: hypervisor.OperationDestroy, Removes: true,
+	Note: func(hypervisor.DestroySpec) string { return "destroying the guest and its disks" },
 	Send: Using(hypervisor.Provisioner.Destroy),
 	State: func(ctx context.Context, at hypervisor.Host, guest hypervisor.Guest, _ hypervisor.DestroySpec) (s State, err error) {
 		switch guest.Status {
@@ -95,7 +95,7 @@ const protectedGuest = "the guest has protection enabled on the hypervisor"
 // the driver cannot read configurations, it returns an empty string; the
 // hypervisor itself then refuses.
 func protected(ctx context.Context, at hypervisor.Host, guest hypervisor.Guest) (blocked string, err error) {
-	reader, err := host.Able[hypervisor.ConfigReader](at)
+	reader, err := host.AsAbility[hypervisor.ConfigReader](at)
 	if err != nil {
 		return "", nil
 	}
@@ -163,11 +163,11 @@ func planDestroy(ctx context.Context, on Subject, spec hypervisor.DestroySpec, p
 	}
 	config, err := on.config(ctx)
 	if err != nil {
-		return planned(p, err)
+		return warnOnError(p, err)
 	}
 	for _, d := range config.Disks {
 		switch {
-		case tellKept(p, g, d):
+		case warnKept(p, g, d):
 		case !d.Removable:
 			p.AddSized(plan.KindDisk, d.Volume, sizeOf(d), "%s on the storage %s is destroyed with all its data.", diskWords(d), d.Storage)
 		case string(d.Owner) == g.Ref:
@@ -175,12 +175,12 @@ func planDestroy(ctx context.Context, on Subject, spec hypervisor.DestroySpec, p
 				"for %s, is destroyed.", d.Key, d.Storage, g.Name)
 		}
 	}
-	snapshots, err := Look(ctx, on, hypervisor.Snapshotter.Snapshots)
+	snapshots, err := Call(ctx, on, hypervisor.Snapshotter.Snapshots)
 	if unsupported(err) {
 		snapshots, err = nil, nil
 	}
 	if err != nil {
-		return planned(p, err)
+		return warnOnError(p, err)
 	}
 	for _, s := range inOrder(snapshots) {
 		p.AddSince(plan.KindSnapshot, s.Name, s.TakenAt, "The snapshot %s is destroyed.", s.Name)
@@ -191,9 +191,9 @@ func planDestroy(ctx context.Context, on Subject, spec hypervisor.DestroySpec, p
 	return on.schedules(ctx, p)
 }
 
-// tellKept adds a warning for a disk that stays because it does not belong to
+// warnKept adds a warning for a disk that stays because it does not belong to
 // the guest. It reports whether it did.
-func tellKept(p *plan.Plan, g *Guest, d hypervisor.Disk) bool {
+func warnKept(p *plan.Plan, g *Guest, d hypervisor.Disk) bool {
 	switch {
 	case d.Local:
 		p.Warn("%s of %s belongs to the node and stays.", d.Key, g.Name)
@@ -232,16 +232,16 @@ func (on Subject) schedules(ctx context.Context, p *plan.Plan) error {
 	if on.db == nil {
 		return nil
 	}
-	if err := schedule.Tell(ctx, on.db, p, inSchedules(on.target)); err != nil {
+	if err := schedule.PlanRemoval(ctx, on.db, p, inSchedules(on.target)); err != nil {
 		return fmt.Errorf("planning the destruction of a guest: %w", err)
 	}
 	return nil
 }
 
 // inSchedules returns the guest in the form in which schedules name it.
-func inSchedules(target job.Target) schedule.Gone {
+func inSchedules(target job.Target) schedule.RemovedObjects {
 	if target.Kind == targets[hypervisor.VM] {
-		return schedule.Gone{VMs: []int64{target.ID}}
+		return schedule.RemovedObjects{VMs: []int64{target.ID}}
 	}
-	return schedule.Gone{Apps: []int64{target.ID}}
+	return schedule.RemovedObjects{Apps: []int64{target.ID}}
 }

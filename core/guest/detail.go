@@ -55,11 +55,11 @@ type VolumeUse struct {
 const unread = `SELECT count(*) FROM guests g LEFT JOIN guest_details d ON d.guest_id = g.id
 	WHERE g.cluster_id = ANY ($1) AND ($2 = '' OR g.node = $2) AND d.as_of IS NULL`
 
-// Attached returns the NICs of the clusters' guests that are on a bridge, as
+// AttachedNICs returns the NICs of the clusters' guests that are on a bridge, as
 // they were last read, sorted by cluster, guest and key. A node narrows the
 // list to its guests. The result unknown is the number of guests that were
 // never read, which the caller must report: they may be attached too.
-func Attached(ctx context.Context, d *db.DB, clusters []int64, node string) (all []Attachment, unknown int, err error) {
+func AttachedNICs(ctx context.Context, d *db.DB, clusters []int64, node string) (all []Attachment, unknown int, err error) {
 	rows, err := d.Pool.Query(ctx, `SELECT g.cluster_id, h.team_id, g.id, g.kind, g.name, g.vmid, g.node, n.key, n.bridge, n.vlan, n.mac,
 			d.as_of
 		FROM guests g JOIN hosts h ON h.id = g.host_id JOIN guest_details d ON d.guest_id = g.id AND d.as_of IS NOT NULL
@@ -112,13 +112,13 @@ type VolumeQuery struct {
 	Limit int
 }
 
-// DoubtVolume returns the guests that may use a volume. The result named
+// FindVolumeUsers returns the guests that may use a volume. The result named
 // contains those that do according to the last reading. The result unclear
 // contains those that were never read, not within query.Fresh, or before their
 // last change, and those whose configuration is larger than what is stored. A
 // caller that must be sure asks the hypervisor about these guests. All others
 // were read so recently that asking again would not help.
-func DoubtVolume(ctx context.Context, d *db.DB, query VolumeQuery) (named, unclear []int64, err error) {
+func FindVolumeUsers(ctx context.Context, d *db.DB, query VolumeQuery) (named, unclear []int64, err error) {
 	rows, err := d.Pool.Query(ctx, `SELECT g.id, v.named FROM guests g LEFT JOIN guest_details d ON d.guest_id = g.id
 		CROSS JOIN LATERAL (SELECT EXISTS (SELECT FROM guest_volumes u WHERE u.guest_id = g.id AND u.volume = $2) AS named) v
 		WHERE g.cluster_id = $1 AND ($3 = '' OR g.node = $3) AND (NOT $4 OR g.kind = 'vm') AND (v.named OR d.as_of IS NULL OR d.partial
@@ -214,10 +214,10 @@ func keepNICs(ctx context.Context, d *db.DB, guestID int64, list []hypervisor.NI
 	return nil
 }
 
-// learn stores a reading that was made for a user, as if the background reader
+// storeReading stores a reading that was made for a user, as if the background reader
 // had made it. The argument ago is how long ago it began. A failure is ignored,
 // because the user already has the answer.
-func learn(ctx context.Context, d *db.DB, guestID int64, ago time.Duration, c hypervisor.Config) {
+func storeReading(ctx context.Context, d *db.DB, guestID int64, ago time.Duration, c hypervisor.Config) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
 	defer cancel()
 	// The time is computed by the database: the clock of this machine may

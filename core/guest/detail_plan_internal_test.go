@@ -26,7 +26,7 @@ func TestPlanOfTheNextReading(t *testing.T) {
 		SELECT h.cluster_id, h.id, 'vm', 100 + n, 100 + n, 'n1', 'guest', 'running' FROM generate_series(1, 400) n, hosts h`)
 	dbtest.Exec(t, d, `INSERT INTO guest_details (guest_id, as_of, ident) SELECT id, now() - id * interval '1 minute', '' FROM guests`)
 	dbtest.Exec(t, d, "ANALYZE")
-	rows, err := d.Pool.Query(t.Context(), "EXPLAIN "+pickNext, []int64{1, 2}, nil, detailAge, detailAgain, []int64{1, 2})
+	rows, err := d.Pool.Query(t.Context(), "EXPLAIN "+pickNext, []int64{1, 2}, nil, detailAge, detailRetry, []int64{1, 2})
 	if err != nil {
 		t.Fatal(err)
 	}

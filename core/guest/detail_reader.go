@@ -25,10 +25,10 @@ import (
 
 const (
 	// detailTick is how often the reader looks for clusters whose turn it is.
-	// detailsAtOnce is the number of guests that one instance reads at the same
+	// maxParallelReads is the number of guests that one instance reads at the same
 	// time.
-	detailTick    = time.Second
-	detailsAtOnce = 16
+	detailTick       = time.Second
+	maxParallelReads = 16
 	// turnsPerMinute is the largest number of turns of a cluster. A larger
 	// budget reads several guests per turn.
 	turnsPerMinute = 30
@@ -41,9 +41,9 @@ const (
 	// which always fail do not keep each other from a second attempt.
 	detailFair = 4
 	// detailAge is the age at which an unchanged guest is read again.
-	// detailAgain is when a guest that could not be read is tried again.
+	// detailRetry is when a guest that could not be read is tried again.
 	detailAge   = 15 * time.Minute
-	detailAgain = 5 * time.Minute
+	detailRetry = 5 * time.Minute
 	// detailLimit bounds one reading.
 	detailLimit = 20 * time.Second
 	// detailIdle is when a cluster is looked at again that had nothing to read,
@@ -51,7 +51,7 @@ const (
 	// cannot read configurations. The tasks of that one have turns too.
 	detailIdle   = 15 * time.Second
 	detailAway   = time.Minute
-	detailUnable = task.Every
+	detailUnable = task.PollInterval
 )
 
 // DetailReader reads the configurations of guests in the background, one
@@ -70,9 +70,9 @@ type DetailReader struct {
 	Hosts     host.Opener
 	Logger    hclog.Logger
 	Heartbeat *heartbeat.Monitor
-	// Unable reports whether another release of the service uses the database
+	// HostsUnavailable reports whether another release of the service uses the database
 	// now. Nil means never.
-	Unable func() bool
+	HostsUnavailable func() bool
 	// Now returns the time. Nil means the database's clock.
 	Now func() time.Time
 
@@ -90,7 +90,7 @@ func (r *DetailReader) Run(ctx context.Context) {
 	defer ticker.Stop()
 	for ctx.Err() == nil {
 		r.Heartbeat.Beat(detailLimit + 10*detailTick)
-		if r.Unable == nil || !r.Unable() {
+		if r.HostsUnavailable == nil || !r.HostsUnavailable() {
 			if err := r.Turn(ctx); err != nil && ctx.Err() == nil {
 				r.log().Warn("could not read the configurations of guests; trying again", "error", err)
 			}
@@ -137,7 +137,7 @@ func (r *DetailReader) Turn(ctx context.Context) error {
 		SELECT id FROM clusters c WHERE next_detail_at <= COALESCE($1, now())
 			AND EXISTS (SELECT FROM hosts h WHERE h.cluster_id = c.id AND h.status = 'online')
 		ORDER BY next_detail_at LIMIT $3 FOR UPDATE SKIP LOCKED) RETURNING id`,
-		r.now(), pause, detailsAtOnce, detailTick)
+		r.now(), pause, maxParallelReads, detailTick)
 	if err != nil {
 		return fmt.Errorf("reading the clusters whose guests are due: %w", err)
 	}
@@ -222,7 +222,7 @@ func (r *DetailReader) readOne(ctx context.Context, clusterID int64, g *picked, 
 		return false, r.rest(ctx, clusterID, detailIdle)
 	}
 	late := false
-	config, err := host.AskWithin(ctx, r.Hosts, detailLimit, g.HostID, endpoint.Monitoring,
+	config, err := host.CallWithTimeout(ctx, r.Hosts, detailLimit, g.HostID, endpoint.Monitoring,
 		// The connection to the host may have had to wait for a slot. A request
 		// that would begin too late is not sent.
 		func(ctx context.Context, at hypervisor.ConfigReader) (c hypervisor.Config, err error) {
@@ -293,7 +293,7 @@ func (r *DetailReader) pick(ctx context.Context, clusters []int64) (map[int64]*p
 	if len(clusters) == 0 {
 		return next, nil
 	}
-	rows, err := r.DB.Pool.Query(ctx, pickNext, clusters, r.now(), detailAge, detailAgain, r.turnsOf(clusters))
+	rows, err := r.DB.Pool.Query(ctx, pickNext, clusters, r.now(), detailAge, detailRetry, r.turnsOf(clusters))
 	if err != nil {
 		return nil, fmt.Errorf("reading the guests that are due next: %w", err)
 	}

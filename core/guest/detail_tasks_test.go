@@ -32,7 +32,7 @@ func TestTasksHaveTurnsOfDetails(t *testing.T) {
 	turn("at first", 1)
 	turn("then", 0)
 	turn("then", 0)
-	r.pass(task.Every)
+	r.pass(task.PollInterval)
 	turn("after a while", 1)
 	r.pass(time.Hour)
 	r.exec(t, "UPDATE alert_rules SET enabled = false WHERE kind = 'task_failed'")

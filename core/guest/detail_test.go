@@ -86,7 +86,7 @@ func TestDetailReader(t *testing.T) {
 	t.Parallel()
 	r := newReadings(t)
 	reader := r.reader()
-	var rows []guest.Asked
+	var rows []guest.RequestedGuest
 	for _, kind := range []hypervisor.GuestKind{hypervisor.VM, hypervisor.Container, hypervisor.VM} {
 		_, p := r.guest(t, kind, hypervisor.GuestRunning)
 		rows = append(rows, p)
@@ -98,7 +98,7 @@ func TestDetailReader(t *testing.T) {
 	})
 	cluster := r.value(t, "SELECT cluster_id FROM hosts WHERE id = $1", r.hostID)
 	attached := func() ([]guest.Attachment, int) {
-		all, unknown, err := guest.Attached(t.Context(), r.db, []int64{int64(cluster)}, "")
+		all, unknown, err := guest.AttachedNICs(t.Context(), r.db, []int64{int64(cluster)}, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -198,7 +198,7 @@ func TestConfigIsKept(t *testing.T) {
 	if err != nil || len(config.NICs) == 0 {
 		t.Fatalf("the configuration is %+v: %v", config, err)
 	}
-	all, unknown, err := guest.Attached(t.Context(), r.db, []int64{g.ClusterID()}, "")
+	all, unknown, err := guest.AttachedNICs(t.Context(), r.db, []int64{g.ClusterID()}, "")
 	if err != nil || unknown != 0 || len(all) != len(config.NICs) {
 		t.Errorf("attached are %+v, %d unknown: %v", all, unknown, err)
 	}

@@ -28,9 +28,9 @@ func (w *Worker) disappear(ctx context.Context, guestID int64) error {
 	})
 }
 
-// anew lets polls list a guest that the job has created under the ID of a guest
+// allowRelisting lets polls list a guest that the job has created under the ID of a guest
 // that was destroyed a moment ago.
-func (w *Worker) anew(ctx context.Context, hostID int64, made hypervisor.GuestRef) error {
+func (w *Worker) allowRelisting(ctx context.Context, hostID int64, made hypervisor.GuestRef) error {
 	_, err := w.DB.Pool.Exec(context.WithoutCancel(ctx), `DELETE FROM destroyed_guests
 		WHERE cluster_id = (SELECT cluster_id FROM hosts WHERE id = $1) AND identity = $2`, hostID, string(made.Kind)+":"+string(made.ID))
 	if err != nil {

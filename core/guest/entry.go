@@ -38,7 +38,7 @@ const entryJoin = join + `
 
 // Entries returns all guests that the caller may see, sorted by cluster and
 // number, in one query. The kind of the filter may be App.
-func (s *Store) Entries(ctx context.Context, f Filter, visible identity.Visible) ([]Entry, error) {
+func (s *Store) Entries(ctx context.Context, f Filter, visible identity.VisibleTeams) ([]Entry, error) {
 	adopted := f.Kind == App
 	if adopted {
 		f.Kind = Container

@@ -8,9 +8,9 @@ import (
 )
 
 // CloneJob is the job that copies a guest.
-func CloneJob(hostID int64, asked Asked, spec hypervisor.CloneSpec) job.Spec {
+func CloneJob(hostID int64, asked RequestedGuest, spec hypervisor.CloneSpec) job.Spec {
 	return clone.Spec(job.Target{Kind: "vm", ID: asked.GuestID, Name: asked.Name}, 1, hostID,
-		Params[cloneSpec]{Asked: asked, Spec: cloneSpec{CloneSpec: spec}})
+		Params[cloneSpec]{RequestedGuest: asked, Spec: cloneSpec{CloneSpec: spec}})
 }
 
 // CreateJob is the job that makes a VM; wanted says that no other id will do.
@@ -20,9 +20,9 @@ func CreateJob(hostID int64, spec hypervisor.VMSpec, start, wanted bool) job.Spe
 }
 
 // BackupJob is the job that backs a VM up.
-func BackupJob(hostID int64, asked Asked, spec hypervisor.BackupSpec) job.Spec {
+func BackupJob(hostID int64, asked RequestedGuest, spec hypervisor.BackupSpec) job.Spec {
 	return RunBackup.Spec(job.Target{Kind: "vm", ID: asked.GuestID, Name: asked.Name}, 1, hostID,
-		Params[backupSpec]{Asked: asked, Spec: backupSpec{BackupSpec: spec, Target: BulkTarget{VM: &asked.GuestID}}})
+		Params[backupSpec]{RequestedGuest: asked, Spec: backupSpec{BackupSpec: spec, Target: BulkTarget{VM: &asked.GuestID}}})
 }
 
 // RestoreJob is the job that makes a guest of a backup; wanted says that no other id will do.
@@ -32,10 +32,10 @@ func RestoreJob(hostID int64, name string, spec hypervisor.RestoreSpec, wanted b
 }
 
 // RestoreOverJob is the job that sets a VM back to a backup.
-func RestoreOverJob(hostID int64, asked Asked, backup hypervisor.Backup) job.Spec {
+func RestoreOverJob(hostID int64, asked RequestedGuest, backup hypervisor.Backup) job.Spec {
 	spec := overSpec{Of: job.Target{Kind: "backup", ID: 1}, RestoreSpec: hypervisor.RestoreSpec{Backup: backup, ID: asked.Ref, Over: true}}
 	return restoreOver(false).Spec(job.Target{Kind: "vm", ID: asked.GuestID, Name: asked.Name}, 1, hostID,
-		Params[overSpec]{Asked: asked, Spec: spec})
+		Params[overSpec]{RequestedGuest: asked, Spec: spec})
 }
 
 // Judged is the job of a restore over a guest that was judged by the guest's volumes.
@@ -60,6 +60,7 @@ func Starting(restore job.Spec) job.Spec {
 }
 
 // MigrateJob is the job that moves a guest; target names it in the words of the API.
-func MigrateJob(target job.Target, hostID int64, asked Asked, order MigrationOrder, confirmed bool) job.Spec {
-	return migrate.Spec(target, 1, hostID, Params[migrationSpec]{Asked: asked, Spec: migrationSpec{Order: order, Confirmed: confirmed}})
+func MigrateJob(target job.Target, hostID int64, asked RequestedGuest, order MigrationRequest, confirmed bool) job.Spec {
+	return migrate.Spec(target, 1, hostID, Params[migrationSpec]{RequestedGuest: asked, Spec: migrationSpec{Order: order,
+		Confirmed: confirmed}})
 }

@@ -126,7 +126,7 @@ func TestLookAtARenamedGuest(t *testing.T) {
 	}
 	b.cluster.Rename(ref.ID, "shop")
 	var asked []hypervisor.GuestID
-	_, err = guest.Follow(t.Context(), b, g, func(at hypervisor.GuestRef) (struct{}, error) {
+	_, err = guest.CallAtNode(t.Context(), b, g, func(at hypervisor.GuestRef) (struct{}, error) {
 		asked = append(asked, at.ID)
 		host, err := b.Open(t.Context(), b.hostID, "monitoring")
 		if err != nil {

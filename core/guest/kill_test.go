@@ -103,7 +103,7 @@ func (h *halting) stand(when, request string) {
 }
 
 func (h *haltingHost) Act(ctx context.Context, ref hypervisor.GuestRef, action hypervisor.Action) (string, error) {
-	return h.at.do(string(action), func() (string, error) { return h.Host.(hypervisor.Lifecycler).Act(ctx, ref, action) })
+	return h.at.do(string(action), func() (string, error) { return h.Host.(hypervisor.LifecycleManager).Act(ctx, ref, action) })
 }
 
 // killed enqueues a job, kills the process that does it at the point, and lets the fixture's own instance go on.

@@ -81,11 +81,11 @@ func readLeftOut(ctx context.Context, d *db.DB, guests []int64) (all map[int64][
 	return all, asOf, nil
 }
 
-// MissingFrom returns the used volumes of guests that their newest backups do
+// MissingVolumes returns the used volumes of guests that their newest backups do
 // not contain, or may not contain. The argument taken has the time of the
 // newest backup by guest, nil if there is none. The result asOf has the time at
 // which each configuration was read; guests that were never read are absent.
-func MissingFrom(ctx context.Context, d *db.DB, taken map[int64]*time.Time) (all map[int64][]LeftOut, asOf map[int64]time.Time,
+func MissingVolumes(ctx context.Context, d *db.DB, taken map[int64]*time.Time) (all map[int64][]LeftOut, asOf map[int64]time.Time,
 	err error) {
 	all, asOf, err = readLeftOut(ctx, d, slices.Collect(maps.Keys(taken)))
 	for id, at := range taken {
@@ -113,10 +113,10 @@ func leftOutOf(all []LeftOut) (disks []hypervisor.Disk) {
 	return disks
 }
 
-// tellLeftOut adds to a plan a warning about volumes that a backup of the guest
+// warnLeftOut adds to a plan a warning about volumes that a backup of the guest
 // does not contain, and says when that was last read. It does not ask the
 // hypervisor, because a plan may concern hundreds of guests.
-func (on Subject) tellLeftOut(ctx context.Context, p *plan.Plan) error {
+func (on Subject) warnLeftOut(ctx context.Context, p *plan.Plan) error {
 	if on.db == nil {
 		return nil
 	}
@@ -133,7 +133,7 @@ func (on Subject) tellLeftOut(ctx context.Context, p *plan.Plan) error {
 	disks := leftOutOf(all[on.Guest.ID])
 	disks = slices.DeleteFunc(disks, func(d hypervisor.Disk) bool { return d.Unused })
 	if len(disks) > 0 {
-		p.Warn("The backup of %s does not include %s.", on.Guest.Name, naming(disks))
+		p.Warn("The backup of %s does not include %s.", on.Guest.Name, formatVolumes(disks))
 	}
 	p.AddSince(plan.KindGuest, on.Guest.Name, at, "The list of the volumes of %s was last read at this time.", on.Guest.Name)
 	return nil
@@ -142,8 +142,8 @@ func (on Subject) tellLeftOut(ctx context.Context, p *plan.Plan) error {
 // namedVolumes limits how many volumes a sentence names.
 const namedVolumes = 10
 
-// naming formats volumes for people, such as "mp0 (/srv/data, 200 GiB) and unused0".
-func naming(disks []hypervisor.Disk) string {
+// formatVolumes formats volumes for people, such as "mp0 (/srv/data, 200 GiB) and unused0".
+func formatVolumes(disks []hypervisor.Disk) string {
 	var names []string
 	for _, d := range disks[:min(len(disks), namedVolumes)] {
 		var about []string
@@ -168,8 +168,8 @@ func naming(disks []hypervisor.Disk) string {
 	return strings.Join(names, "")
 }
 
-// overwritten groups the volumes of a guest by what a restore over the guest does to them.
-type overwritten struct {
+// overwriteEffect groups the volumes of a guest by what a restore over the guest does to them.
+type overwriteEffect struct {
 	// replaced volumes are in the backup. The others are not: erased ones are
 	// destroyed, detached ones are kept as unused.
 	replaced, erased, detached []hypervisor.Disk
@@ -180,7 +180,7 @@ type overwritten struct {
 // what a backup taken now would contain, and that the restore destroys
 // everything else. That is the worst case, so no data is lost on a wrong
 // assumption.
-func overwrite(now hypervisor.Config, content *hypervisor.BackupContent) (o overwritten) {
+func overwrite(now hypervisor.Config, content *hypervisor.BackupContent) (o overwriteEffect) {
 	for _, d := range now.Disks {
 		switch {
 		// A restore does not touch images, directories of the node, and volumes
@@ -198,7 +198,9 @@ func overwrite(now hypervisor.Config, content *hypervisor.BackupContent) (o over
 }
 
 // all returns the volumes that the restore replaces, destroys or detaches.
-func (o overwritten) all() []hypervisor.Disk { return slices.Concat(o.replaced, o.erased, o.detached) }
+func (o overwriteEffect) all() []hypervisor.Disk {
+	return slices.Concat(o.replaced, o.erased, o.detached)
+}
 
 // holds reports whether a backup contains a volume. It matches the volumes of
 // containers by their path, because their keys can change between backup and
@@ -228,7 +230,7 @@ func missing(content *hypervisor.BackupContent) (disks []hypervisor.Disk) {
 // readContent asks a host for the content of a backup. It returns nil if the
 // driver does not support that.
 func readContent(ctx context.Context, hosts host.Opener, hostID int64, b hypervisor.Backup) (*hypervisor.BackupContent, error) {
-	content, err := host.AskWithin(ctx, hosts, lookLimit, hostID, endpoint.Backup,
+	content, err := host.CallWithTimeout(ctx, hosts, callLimit, hostID, endpoint.Backup,
 		func(ctx context.Context, at hypervisor.BackupReader) (hypervisor.BackupContent, error) {
 			return at.BackupContent(ctx, b)
 		})
@@ -270,7 +272,7 @@ func notInBackup(name string, erased []hypervisor.Disk) error {
 		advice = "delete what you no longer need, or restore to a new ID"
 	}
 	return problem.New(problem.CodeVolumesNotInBackup, "cannot restore over %s: the restore would destroy %s, and the backup does not "+
-		"contain that data; %s", name, naming(erased), advice)
+		"contain that data; %s", name, formatVolumes(erased), advice)
 }
 
 // volumeIDs returns the hypervisor's IDs of volumes.

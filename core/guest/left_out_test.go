@@ -33,7 +33,7 @@ func TestMigrationOfWhatABackupLeavesOut(t *testing.T) {
 		b.cluster.ChangeConfig(ref.ID, func(c *hypervisor.Config) {
 			c.Disks = append(c.Disks, hypervisor.Disk{Key: "unused0", Storage: "local", Volume: "local:old", Unused: true, LeftOut: true})
 		})
-		order := guest.MigrationOrder{TargetHostID: b.otherID}
+		order := guest.MigrationRequest{TargetHostID: b.otherID}
 		found := b.preflight(t, p, order)
 		if says := finding(found.Warnings, "unused_volumes"); !found.Possible || !strings.Contains(says, "original guest: unused0.") ||
 			len(found.Disks) != 1 {
@@ -87,8 +87,8 @@ func TestRestoreOverAVolumeThatCameLater(t *testing.T) {
 // able is what a host of a driver that takes no snapshots can do.
 type able struct {
 	hypervisor.Host
-	hypervisor.Lifecycler
-	hypervisor.Backuper
+	hypervisor.LifecycleManager
+	hypervisor.BackupManager
 	hypervisor.Provisioner
 }
 

@@ -13,10 +13,10 @@ import (
 // Lifecycle returns the work that changes a guest's power state.
 func Lifecycle(action hypervisor.Action) Work[struct{}] {
 	work := Work[struct{}]{
-		Kind: string(action), Action: action, Needs: endpoint.Lifecycle, Interrupts: interrupts[action],
+		Kind: string(action), Action: action, Needs: endpoint.Lifecycle, Interrupts: interruptingActions[action],
 		Steps: []Step[struct{}]{{
-			Name: "act", Does: action.Operation(),
-			Send: Using(func(l hypervisor.Lifecycler, ctx context.Context, ref hypervisor.GuestRef, _ struct{}) (string, error) {
+			Name: "act", Operation: action.Operation(),
+			Send: Using(func(l hypervisor.LifecycleManager, ctx context.Context, ref hypervisor.GuestRef, _ struct{}) (string, error) {
 				return l.Act(ctx, ref, action)
 			}),
 			State: func(_ context.Context, _ hypervisor.Host, guest hypervisor.Guest, _ struct{}) (State, error) {
@@ -26,9 +26,9 @@ func Lifecycle(action hypervisor.Action) Work[struct{}] {
 	}
 	// Only a start can bring two copies of a guest onto the network.
 	if action == hypervisor.Start {
-		work.Asks = livesElsewhere
+		work.ConfirmReason = movedGuestQuestion
 	}
-	if word := brings[action]; word != "" {
+	if word := startingActions[action]; word != "" {
 		work.Plan = func(_ context.Context, on Subject, _ struct{}, p *plan.Plan) error {
 			if on.Guest.Status != hypervisor.GuestRunning {
 				p.Add(plan.KindGuest, on.Guest.Name, "%s is %s.", on.Guest.Name, word)
@@ -39,10 +39,10 @@ func Lifecycle(action hypervisor.Action) Work[struct{}] {
 	return work
 }
 
-// livesElsewhere returns the question that is asked before a guest is started
+// movedGuestQuestion returns the question that is asked before a guest is started
 // that was moved to another cluster and kept here. Both have the same
 // addresses. A schedule does not start such a guest at all.
-func livesElsewhere(g *Guest) string {
+func movedGuestQuestion(g *Guest) string {
 	if !slices.Contains(g.Tags, movedTag) {
 		return ""
 	}
@@ -54,7 +54,7 @@ func livesElsewhere(g *Guest) string {
 // Restart and reset leave no state that would prove them, so their result is
 // known from the task only.
 func lifecycleState(action hypervisor.Action, guest hypervisor.Guest) State {
-	wants := wanted[action]
+	wants := wantedStatus[action]
 	switch {
 	// An unknown status proves nothing, neither that the action was carried out
 	// nor that it may be repeated.
@@ -63,7 +63,7 @@ func lifecycleState(action hypervisor.Action, guest hypervisor.Guest) State {
 	case guest.Status == wants:
 		return State{Done: "the guest is " + wants}
 	}
-	return State{Again: true, Since: since(guest)}
+	return State{Repeatable: true, Since: since(guest)}
 }
 
 // Verb returns the action as a verb for sentences about the guest.
@@ -74,8 +74,8 @@ func Verb(action hypervisor.Action) string {
 	return string(action)
 }
 
-// wanted is the state that each action leads to. Restart and reset have none.
-var wanted = map[hypervisor.Action]string{
+// wantedStatus is the state that each action leads to. Restart and reset have none.
+var wantedStatus = map[hypervisor.Action]string{
 	hypervisor.Start:    hypervisor.GuestRunning,
 	hypervisor.Stop:     hypervisor.GuestStopped,
 	hypervisor.Shutdown: hypervisor.GuestStopped,
@@ -83,13 +83,13 @@ var wanted = map[hypervisor.Action]string{
 	hypervisor.Resume:   hypervisor.GuestRunning,
 }
 
-// brings lists the actions after which a guest runs, with the participle that a
+// startingActions lists the actions after which a guest runs, with the participle that a
 // plan uses for them.
-var brings = map[hypervisor.Action]string{hypervisor.Start: "started", hypervisor.Resume: "resumed"}
+var startingActions = map[hypervisor.Action]string{hypervisor.Start: "started", hypervisor.Resume: "resumed"}
 
-// interrupts lists the actions after which a running guest is unavailable for a
+// interruptingActions lists the actions after which a running guest is unavailable for a
 // while or for good. They need a confirmation where the service itself runs in
 // the guest.
-var interrupts = map[hypervisor.Action]bool{
+var interruptingActions = map[hypervisor.Action]bool{
 	hypervisor.Stop: true, hypervisor.Shutdown: true, hypervisor.Restart: true, hypervisor.Pause: true, hypervisor.Reset: true,
 }

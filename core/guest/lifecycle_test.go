@@ -116,7 +116,7 @@ func (b *lifecycleFixture) newQueue(t *testing.T) *job.Queue {
 	t.Helper()
 	q, err := job.New(job.Config{
 		DB: b.db, Logger: hclog.NewNullLogger(), ResumeEvery: 300 * time.Millisecond, Settle: 300 * time.Millisecond,
-		LostLimit: 2 * time.Second,
+		UnreachableLimit: 2 * time.Second,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +127,7 @@ func (b *lifecycleFixture) newQueue(t *testing.T) *job.Queue {
 // cancelAll cancels every unfinished job.
 func (b *lifecycleFixture) cancelAll(t *testing.T) {
 	t.Helper()
-	all, _, err := b.queue.List(t.Context(), job.Filter{}, identity.Visible{All: true, Teams: []int64{}})
+	all, _, err := b.queue.List(t.Context(), job.Filter{}, identity.VisibleTeams{All: true, Teams: []int64{}})
 	if err != nil {
 		t.Error(err)
 	}
@@ -136,7 +136,7 @@ func (b *lifecycleFixture) cancelAll(t *testing.T) {
 			continue
 		}
 		err := b.db.Tx(t.Context(), func(tx *db.Tx) error {
-			_, err := b.queue.Cancel(t.Context(), tx, j.ID, identity.Visible{All: true, Teams: []int64{}})
+			_, err := b.queue.Cancel(t.Context(), tx, j.ID, identity.VisibleTeams{All: true, Teams: []int64{}})
 			return err
 		})
 		if err != nil {
@@ -154,10 +154,10 @@ func (b *lifecycleFixture) start(t *testing.T) {
 }
 
 // guest makes one in the hypervisor and its row.
-func (b *lifecycleFixture) guest(t *testing.T, kind hypervisor.GuestKind, status string) (hypervisor.GuestRef, guest.Asked) {
+func (b *lifecycleFixture) guest(t *testing.T, kind hypervisor.GuestKind, status string) (hypervisor.GuestRef, guest.RequestedGuest) {
 	t.Helper()
 	ref := b.cluster.NewGuest(kind, status)
-	p := guest.Asked{Kind: kind, Ref: ref.ID, UID: ref.UID}
+	p := guest.RequestedGuest{Kind: kind, Ref: ref.ID, UID: ref.UID}
 	var number *int64
 	b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { p.Name, number = g.Name, g.Number })
 	err := b.db.Pool.QueryRow(t.Context(), `INSERT INTO guests (cluster_id, host_id, kind, vmid, ref, uid, node, name, status)
@@ -169,14 +169,14 @@ func (b *lifecycleFixture) guest(t *testing.T, kind hypervisor.GuestKind, status
 	return ref, p
 }
 
-func (b *lifecycleFixture) enqueue(t *testing.T, p guest.Asked, action hypervisor.Action) int64 {
+func (b *lifecycleFixture) enqueue(t *testing.T, p guest.RequestedGuest, action hypervisor.Action) int64 {
 	t.Helper()
 	kind := "vm"
 	if p.Kind == hypervisor.Container {
 		kind = "app"
 	}
 	return b.add(t, guest.Lifecycle(action).Spec(job.Target{Kind: kind, ID: p.GuestID, Name: p.Name}, 1, b.hostID,
-		guest.Params[struct{}]{Asked: p}))
+		guest.Params[struct{}]{RequestedGuest: p}))
 }
 
 // add enqueues a job.
@@ -201,7 +201,7 @@ func (b *lifecycleFixture) ended(t *testing.T, id int64, want job.Status) (*job.
 	var j *job.Job
 	waittest.Until(t, "the job has ended", func() bool {
 		var err error
-		if j, err = b.queue.Get(t.Context(), id, identity.Visible{All: true, Teams: []int64{}}); err != nil {
+		if j, err = b.queue.Get(t.Context(), id, identity.VisibleTeams{All: true, Teams: []int64{}}); err != nil {
 			t.Fatal(err)
 		}
 		return j.Status.Finished()
@@ -312,31 +312,31 @@ func TestGuestMoved(t *testing.T) {
 func TestCheckedAgainAtTheStart(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		change func(b *lifecycleFixture, ref hypervisor.GuestRef, p guest.Asked)
+		change func(b *lifecycleFixture, ref hypervisor.GuestRef, p guest.RequestedGuest)
 		action hypervisor.Action
 		text   string
 		// byName is for what makes another guest only where no UID tells that it is the same.
 		byName bool
 	}{
-		"another name": {func(b *lifecycleFixture, ref hypervisor.GuestRef, _ guest.Asked) {
+		"another name": {func(b *lifecycleFixture, ref hypervisor.GuestRef, _ guest.RequestedGuest) {
 			b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Name = "database" })
 		}, hypervisor.Stop, `is now called "database"`, true},
-		"row gone": {func(b *lifecycleFixture, _ hypervisor.GuestRef, p guest.Asked) {
+		"row gone": {func(b *lifecycleFixture, _ hypervisor.GuestRef, p guest.RequestedGuest) {
 			_, _ = b.db.Pool.Exec(context.Background(), "DELETE FROM guests WHERE id = $1", p.GuestID)
 		}, hypervisor.Stop, "no longer exists", false},
-		"guest gone": {func(b *lifecycleFixture, ref hypervisor.GuestRef, _ guest.Asked) {
+		"guest gone": {func(b *lifecycleFixture, ref hypervisor.GuestRef, _ guest.RequestedGuest) {
 			b.cluster.Remove(ref.ID)
 		}, hypervisor.Stop, "the hypervisor no longer has vm", false},
-		"self": {func(b *lifecycleFixture, _ hypervisor.GuestRef, p guest.Asked) {
+		"self": {func(b *lifecycleFixture, _ hypervisor.GuestRef, p guest.RequestedGuest) {
 			b.worker.Self = func(_ context.Context, id int64) (bool, error) { return id == p.GuestID, nil }
 		}, hypervisor.Stop, "the service itself runs in this guest", false},
-		"no token": {func(b *lifecycleFixture, _ hypervisor.GuestRef, _ guest.Asked) {
+		"no token": {func(b *lifecycleFixture, _ hypervisor.GuestRef, _ guest.RequestedGuest) {
 			b.missing[endpoint.Lifecycle] = true
 		}, hypervisor.Stop, "no token for lifecycle", false},
-		"host away": {func(b *lifecycleFixture, _ hypervisor.GuestRef, _ guest.Asked) {
+		"host away": {func(b *lifecycleFixture, _ hypervisor.GuestRef, _ guest.RequestedGuest) {
 			b.cluster.SetFault("guest", memdriver.Fault{Err: sdk.Errorf(sdk.Unreachable, "no route to the host")})
 		}, hypervisor.Stop, "no route to the host", false},
-		"locked": {func(b *lifecycleFixture, ref hypervisor.GuestRef, _ guest.Asked) {
+		"locked": {func(b *lifecycleFixture, ref hypervisor.GuestRef, _ guest.RequestedGuest) {
 			b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Lock = "backup" })
 		}, hypervisor.Stop, "is locked (backup)", false},
 	} {
@@ -374,7 +374,7 @@ func TestFailureBesideAnotherTask(t *testing.T) {
 		}
 	}
 	// held gives a VM that a stranger's task works on, the stranger's name and the task.
-	held := func(t *testing.T, b *lifecycleFixture) (p guest.Asked, name, task string) {
+	held := func(t *testing.T, b *lifecycleFixture) (p guest.RequestedGuest, name, task string) {
 		ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
 		b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Name = "stuck" })
 		p.Name = "stuck"
@@ -383,7 +383,7 @@ func TestFailureBesideAnotherTask(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if task, err = stranger.(hypervisor.Lifecycler).Act(t.Context(), ref, hypervisor.Shutdown); err != nil {
+		if task, err = stranger.(hypervisor.LifecycleManager).Act(t.Context(), ref, hypervisor.Shutdown); err != nil {
 			t.Fatal(err)
 		}
 		name, _, _ = strings.Cut(target.Credential.ID, "!")
@@ -525,12 +525,12 @@ func (unfollowed) WaitTask(context.Context, string, int, func(hypervisor.LogLine
 
 type unfollowedPower struct {
 	unfollowed
-	hypervisor.Lifecycler
+	hypervisor.LifecycleManager
 }
 
 type unfollowedBackups struct {
 	unfollowed
-	hypervisor.Backuper
+	hypervisor.BackupManager
 }
 
 // A task whose token is deleted meanwhile is followed with the token for monitoring, whatever kind of job has begun it.
@@ -541,10 +541,10 @@ func TestTasksWhoseTokenIsDeleted(t *testing.T) {
 		b.shelf()
 		_, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
 		b.wrap = func(h hypervisor.Host) hypervisor.Host {
-			return unfollowedPower{unfollowed{h}, h.(hypervisor.Lifecycler)}
+			return unfollowedPower{unfollowed{h}, h.(hypervisor.LifecycleManager)}
 		}
 		b.wrapBackups = func(h hypervisor.Host) hypervisor.Host {
-			return unfollowedBackups{unfollowed{h}, h.(hypervisor.Backuper)}
+			return unfollowedBackups{unfollowed{h}, h.(hypervisor.BackupManager)}
 		}
 		for name, begin := range map[string]func() int64{
 			"backup": func() int64 { return b.backUp(t, p, "nightly") },
@@ -563,7 +563,7 @@ func (b *lifecycleFixture) taskOf(t *testing.T, id int64) string {
 	t.Helper()
 	var task string
 	waittest.Until(t, "the job follows a task", func() bool {
-		j, err := b.queue.Get(t.Context(), id, identity.Visible{All: true, Teams: []int64{}})
+		j, err := b.queue.Get(t.Context(), id, identity.VisibleTeams{All: true, Teams: []int64{}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -593,7 +593,7 @@ type deaf struct {
 }
 
 func (h *deaf) Act(ctx context.Context, ref hypervisor.GuestRef, action hypervisor.Action) (string, error) {
-	return "", h.after(ctx, func() (string, error) { return h.Host.(hypervisor.Lifecycler).Act(ctx, ref, action) })
+	return "", h.after(ctx, func() (string, error) { return h.Host.(hypervisor.LifecycleManager).Act(ctx, ref, action) })
 }
 
 // A task of somebody else is not taken for ours, and a token that was changed meanwhile makes the list worth nothing.
@@ -610,7 +610,7 @@ func TestLostAnswer(t *testing.T) {
 			stranger, _ := b.driver.Open(t.Context(), strange)
 			b.wrap = func(h hypervisor.Host) hypervisor.Host {
 				return &deaf{h, func(ctx context.Context, act func() (string, error)) error {
-					_, _ = stranger.(hypervisor.Lifecycler).Act(ctx, ref, hypervisor.Restart)
+					_, _ = stranger.(hypervisor.LifecycleManager).Act(ctx, ref, hypervisor.Restart)
 					_, _ = act()
 					return cut
 				}}

@@ -39,7 +39,7 @@ func unlinked(ctx context.Context, on Subject) error {
 		}
 	}
 	for _, storage := range storages {
-		list, err := host.AskWithin(ctx, on.hosts, lookLimit, on.Guest.HostID, endpoint.Lifecycle,
+		list, err := host.CallWithTimeout(ctx, on.hosts, callLimit, on.Guest.HostID, endpoint.Lifecycle,
 			func(ctx context.Context, at hypervisor.ContentLister) (hypervisor.ContentList, error) {
 				return at.Content(ctx, hypervisor.ContentQuery{Storage: storage, Node: on.Guest.Node, Kind: hypervisor.VolumeDisk})
 			})
@@ -67,7 +67,7 @@ func unlinked(ctx context.Context, on Subject) error {
 // may see, and counts the others. Names of other teams must not appear in an
 // error.
 func (on Subject) named(ctx context.Context, refs []string) (string, error) {
-	visible := identity.Visible{All: true}
+	visible := identity.VisibleTeams{All: true}
 	if caller := identity.FromContext(ctx); caller != nil {
 		visible = caller.Visible()
 	}
@@ -82,7 +82,7 @@ func (on Subject) named(ctx context.Context, refs []string) (string, error) {
 		return "", db.Problem(fmt.Errorf("reading the linked clones of a template: %w", err))
 	}
 	if others := len(refs) - len(names); others > 0 {
-		names = append(names, plan.Counted(others, "1 other guest", "%d other guests"))
+		names = append(names, plan.Plural(others, "1 other guest", "%d other guests"))
 	}
 	return strings.Join(names, ", "), nil
 }

@@ -68,7 +68,7 @@ type Store struct {
 
 // List returns the guests that the caller may see, sorted by cluster and
 // number, in one query.
-func (s *Store) List(ctx context.Context, f Filter, visible identity.Visible) ([]Guest, error) {
+func (s *Store) List(ctx context.Context, f Filter, visible identity.VisibleTeams) ([]Guest, error) {
 	where := f.conditions(visible)
 	rows, err := s.DB.Pool.Query(ctx, "SELECT "+columns+" FROM "+join+where.clause()+order, where.args...)
 	if err != nil {
@@ -86,7 +86,7 @@ const order = " ORDER BY g.cluster_id, g.vmid NULLS LAST, g.ref, g.kind"
 
 // conditions returns the WHERE conditions of the filter for the tables of join.
 // The text is also searched in the further columns.
-func (f Filter) conditions(visible identity.Visible, further ...string) (where conditions) {
+func (f Filter) conditions(visible identity.VisibleTeams, further ...string) (where conditions) {
 	where.visible(visible)
 	where.add(f.Kind != "", "g.kind = ?", f.Kind)
 	where.add(f.HostID != 0, "g.host_id = ?", f.HostID)
@@ -194,7 +194,7 @@ func (c *conditions) add(wanted bool, condition string, args ...any) {
 }
 
 // visible limits the rows to the teams of the caller.
-func (c *conditions) visible(v identity.Visible) {
+func (c *conditions) visible(v identity.VisibleTeams) {
 	c.add(!v.All, "h.team_id = ANY(?)", v.Teams)
 }
 

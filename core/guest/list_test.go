@@ -43,18 +43,18 @@ func newStore(t *testing.T) (*guest.Store, *db.DB) {
 func TestList(t *testing.T) {
 	t.Parallel()
 	store, _ := newStore(t)
-	all := identity.Visible{All: true, Teams: []int64{}}
+	all := identity.VisibleTeams{All: true, Teams: []int64{}}
 	for _, c := range []struct {
 		name    string
 		filter  guest.Filter
-		visible identity.Visible
+		visible identity.VisibleTeams
 		want    []string
 	}{
 		{"VMs", guest.Filter{Kind: guest.VM}, all, []string{"web_1", "web%2", "other"}},
-		{"of a team", guest.Filter{Kind: guest.VM}, identity.Visible{Teams: []int64{2}}, []string{"other"}},
-		{"of no team", guest.Filter{}, identity.Visible{Teams: []int64{}}, nil},
+		{"of a team", guest.Filter{Kind: guest.VM}, identity.VisibleTeams{Teams: []int64{2}}, []string{"other"}},
+		{"of no team", guest.Filter{}, identity.VisibleTeams{Teams: []int64{}}, nil},
 		{"of a host", guest.Filter{Kind: guest.VM, HostID: 2}, all, []string{"web%2"}},
-		{"of a foreign host", guest.Filter{HostID: 1}, identity.Visible{Teams: []int64{2}}, nil},
+		{"of a foreign host", guest.Filter{HostID: 1}, identity.VisibleTeams{Teams: []int64{2}}, nil},
 		{"pending", guest.Filter{Status: guest.StatusPending}, all, []string{"web%2"}},
 		{"stopped and not pending", guest.Filter{Kind: guest.VM, Status: "stopped"}, all, nil},
 		{"running", guest.Filter{Kind: guest.VM, Status: "running"}, all, []string{"web_1", "other"}},
@@ -102,7 +102,7 @@ func TestListOfNames(t *testing.T) {
 	store, d := newStore(t)
 	dbtest.Exec(t, d, `INSERT INTO guests (cluster_id, host_id, kind, ref, uid, node, name, status) VALUES
 		(1, 1, 'vm', 'customers/b', 'u1', 'n1', 'beta', 'running'), (1, 1, 'vm', 'customers/a', 'u2', 'n1', 'alpha', 'running')`)
-	all := identity.Visible{All: true, Teams: []int64{}}
+	all := identity.VisibleTeams{All: true, Teams: []int64{}}
 	for query, want := range map[string]string{"": "100 101 customers/a customers/b 100", "CUSTOMERS/": "customers/a customers/b"} {
 		vms, err := store.List(t.Context(), guest.Filter{Kind: guest.VM, Query: query}, all)
 		if err != nil {

@@ -15,15 +15,15 @@ import (
 
 // locate reads from the database where the guest was last seen and what its ID
 // is. It fails the job if the row is gone or belongs to another guest.
-func (a *act) locate(ctx context.Context) error {
-	ref := hypervisor.GuestRef{Kind: a.asked.Kind}
+func (a *guestRun) locate(ctx context.Context) error {
+	ref := hypervisor.GuestRef{Kind: a.requested.Kind}
 	err := a.DB.Pool.QueryRow(ctx, "SELECT host_id, node, ref, COALESCE(uid, '') FROM guests WHERE id = $1 AND kind = $2",
-		a.asked.GuestID, a.asked.Kind).Scan(&a.hostID, &ref.Node, &ref.ID, &ref.UID)
+		a.requested.GuestID, a.requested.Kind).Scan(&a.hostID, &ref.Node, &ref.ID, &ref.UID)
 	// The reference must be the one that was requested. A row without UID keeps
 	// its ID for ever, so a different ID there was never requested by a job
 	// that has a UID.
-	if errors.Is(err, pgx.ErrNoRows) || err == nil && !ref.Same(a.asked.ref()) && (ref.UID == "" || a.asked.UID != "") {
-		return job.Fail("%s %s no longer exists", a.asked.Kind, a.asked.Ref)
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && !ref.Same(a.requested.ref()) && (ref.UID == "" || a.requested.UID != "") {
+		return job.Fail("%s %s no longer exists", a.requested.Kind, a.requested.Ref)
 	}
 	if err != nil {
 		return db.Problem(fmt.Errorf("reading the guest: %w", err))
@@ -35,12 +35,12 @@ func (a *act) locate(ctx context.Context) error {
 // relocate finds a guest that is not where it was last seen: first in the row,
 // which a poll may have updated, then in the hypervisor's own list. It reports
 // whether the guest has another node or ID than before.
-func (a *act) relocate(ctx context.Context) (moved bool, err error) {
+func (a *guestRun) relocate(ctx context.Context) (moved bool, err error) {
 	before := a.ref
 	if err := a.locate(ctx); err != nil || elsewhere(a.ref, before) {
 		return true, err
 	}
-	found, err := ask(ctx, a, func(ctx context.Context, host hypervisor.Host) (hypervisor.GuestRef, error) {
+	found, err := callHost(ctx, a, func(ctx context.Context, host hypervisor.Host) (hypervisor.GuestRef, error) {
 		return find(ctx, host, before)
 	})
 	if err != nil {

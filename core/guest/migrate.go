@@ -28,9 +28,9 @@ const (
 	ByTransfer = "transfer"
 )
 
-// MigrationOrder describes a requested migration. A nil field leaves the choice
+// MigrationRequest describes a requested migration. A nil field leaves the choice
 // to the service.
-type MigrationOrder struct {
+type MigrationRequest struct {
 	TargetHostID int64   `json:"target_host_id"`
 	Node         *string `json:"node,omitempty"`
 	Storage      *string `json:"storage,omitempty"`
@@ -95,9 +95,9 @@ func sentences(list []MigrationFinding) (text string) {
 	return text
 }
 
-// Migrating is the answer to a request for a migration.
-type Migrating struct {
-	Started
+// MigrateResult is the answer to a request for a migration.
+type MigrateResult struct {
+	StartResult
 	Preflight Preflight `json:"preflight"`
 }
 
@@ -105,7 +105,7 @@ type Migrating struct {
 // by the job's own check, because the situation may have changed while the job
 // was queued.
 type migrationSpec struct {
-	Order MigrationOrder `json:"order"`
+	Order MigrationRequest `json:"order"`
 	// Confirmed says that the caller confirmed the guest to be stopped.
 	Confirmed bool `json:"confirmed,omitempty"`
 }
@@ -114,23 +114,23 @@ type migrationSpec struct {
 // Worker.migrate carries them out.
 var migrate = Work[migrationSpec]{
 	Kind: "migrate", Needs: endpoint.Lifecycle, Templates: true,
-	Shows: func(spec migrationSpec) any { return spec.Order },
+	PublicParams: func(spec migrationSpec) any { return spec.Order },
 }
 
 // CheckMigration reports what a migration of the request's guest would
 // encounter. Problems: invalid for a node that the target does not have, and
-// those of host.Ask for errors of the guest's own host. Errors of the target
+// those of host.Call for errors of the guest's own host. Errors of the target
 // host are blockers.
-func CheckMigration(ctx context.Context, a *Actor, r Request, order MigrationOrder) (Preflight, error) {
-	m := newMigrationCheck(a.DB, a.Hosts, lookLimit, r.Guest.HostID, r.Guest.At(), order)
+func CheckMigration(ctx context.Context, a *Actor, r Request, order MigrationRequest) (Preflight, error) {
+	m := newMigrationCheck(a.DB, a.Hosts, callLimit, r.Guest.HostID, r.Guest.At(), order)
 	m.self, m.machines = r.Guest.IsSelf, a.Machines
 	m.able = func(ctx context.Context) error {
 		return a.Hosts.Require(ctx, r.Guest.HostID, migrate.Needs, func(at hypervisor.Host) error {
-			_, err := host.Able[hypervisor.Migrator](at)
+			_, err := host.AsAbility[hypervisor.Migrator](at)
 			return err
 		})
 	}
-	if err := m.look(ctx); err != nil {
+	if err := m.run(ctx); err != nil {
 		return Preflight{}, err
 	}
 	return m.Preflight, nil
@@ -140,51 +140,51 @@ func CheckMigration(ctx context.Context, a *Actor, r Request, order MigrationOrd
 // CheckMigration: migration_blocked with the blockers; guest_busy;
 // confirm_required if the guest will be stopped; self_target if the service
 // runs in the guest; plan_stale.
-func Migrate(ctx context.Context, a *Actor, r Request, order MigrationOrder) (Migrating, error) {
+func Migrate(ctx context.Context, a *Actor, r Request, order MigrationRequest) (MigrateResult, error) {
 	draft, confirmed := plan.Begin(ctx), r.Confirm != nil && *r.Confirm == r.Target.Name
 	// A preview reports a busy guest together with everything else, instead of
 	// alone.
-	if draft.Only() && r.Guest.JobID != nil {
+	if draft.PlanOnly() && r.Guest.JobID != nil {
 		if err := draft.Refuse(problem.New(problem.CodeGuestBusy, "job %d is working on %s", *r.Guest.JobID, r.Guest.Name)); err != nil {
-			return Migrating{}, err
+			return MigrateResult{}, err
 		}
 	}
 	p, err := CheckMigration(ctx, a, r, order)
-	if err := draft.Stop(ctx, err, migrationConfirmation(r, p, confirmed)); err != nil {
-		return Migrating{}, err
+	if err := draft.RefuseAndStop(ctx, err, migrationConfirmation(r, p, confirmed)); err != nil {
+		return MigrateResult{}, err
 	}
 	if err := refuseMigration(draft, r, p); err != nil {
-		return Migrating{}, err
+		return MigrateResult{}, err
 	}
-	if err := draft.Decide(ctx, migrationConfirmation(r, p, confirmed), func(ctx context.Context, tell *plan.Plan) error {
+	if err := draft.Finish(ctx, migrationConfirmation(r, p, confirmed), func(ctx context.Context, tell *plan.Plan) error {
 		planMigration(r.Guest, p, tell)
 		if !p.across() {
 			return nil
 		}
-		return schedule.TellFollow(ctx, a.DB, tell, inSchedules(r.Target))
+		return schedule.PlanRetarget(ctx, a.DB, tell, inSchedules(r.Target))
 	}); err != nil {
-		return Migrating{}, err
+		return MigrateResult{}, err
 	}
-	if err := idempotency.Keep(ctx, p); err != nil {
-		return Migrating{}, err
+	if err := idempotency.SaveData(ctx, p); err != nil {
+		return MigrateResult{}, err
 	}
 	at := r.Guest.At()
-	params := Params[migrationSpec]{Spec: migrationSpec{Order: order, Confirmed: confirmed}, Asked: Asked{
+	params := Params[migrationSpec]{Spec: migrationSpec{Order: order, Confirmed: confirmed}, RequestedGuest: RequestedGuest{
 		GuestID: r.Guest.ID, Kind: at.Kind, Ref: at.ID, UID: at.UID, Name: r.Guest.Name, ConfirmedSelf: r.Guest.IsSelf && confirmed,
 	}}
 	made, err := a.Enqueue(ctx, migrate.Spec(r.Target, r.TeamID, r.Guest.HostID, params))
 	if err != nil {
-		return Migrating{}, err
+		return MigrateResult{}, err
 	}
-	return Migrating{Started: Started{Job: made.View(), IsSelf: r.Guest.IsSelf}, Preflight: p}, nil
+	return MigrateResult{StartResult: StartResult{Job: made.View(), IsSelf: r.Guest.IsSelf}, Preflight: p}, nil
 }
 
 // refuseMigration reports blockers, through the draft for a preview.
-func refuseMigration(draft *plan.Draft, r Request, p Preflight) error {
+func refuseMigration(draft *plan.Builder, r Request, p Preflight) error {
 	if len(p.Blockers) == 0 {
 		return nil
 	}
-	if !draft.Only() {
+	if !draft.PlanOnly() {
 		return problem.New(problem.CodeMigrationBlocked, "cannot migrate %s: %s", r.Guest.Name, sentences(p.Blockers)).
 			With("blockers", p.Blockers)
 	}
@@ -246,25 +246,25 @@ func planMigration(g *Guest, p Preflight, tell *plan.Plan) {
 // original is kept, in case the new one does not work.
 const movedTag = "moved"
 
-// MigratingAgain rebuilds the answer to a repeated request, with the present
+// ReplayMigrate rebuilds the answer to a repeated request, with the present
 // state of its job.
-func (a *Actor) MigratingAgain(ctx context.Context, again idempotency.Made, isSelf bool) (Migrating, error) {
+func (a *Actor) ReplayMigrate(ctx context.Context, again idempotency.Result, isSelf bool) (MigrateResult, error) {
 	var was Preflight
-	if err := json.Unmarshal(again.Kept, &was); err != nil {
-		return Migrating{}, fmt.Errorf("decoding the job's parameters: %w", err)
+	if err := json.Unmarshal(again.Data, &was); err != nil {
+		return MigrateResult{}, fmt.Errorf("decoding the job's parameters: %w", err)
 	}
-	started, err := a.Started(ctx, again.JobID, isSelf)
-	return Migrating{Started: started, Preflight: was}, err
+	started, err := a.StartResult(ctx, again.JobID, isSelf)
+	return MigrateResult{StartResult: started, Preflight: was}, err
 }
 
 // migrationStep is the hypervisor's own migration. Its task may end before the
 // guest has arrived; Worker.arrive waits for that.
 func migrationStep(spec hypervisor.MigrationSpec, running bool) step {
 	return step{
-		name: "migrate", needs: migrate.Needs, does: hypervisor.OperationMigrate, to: spec.Node,
-		says: fmt.Sprintf("moving the guest to the node %s%s", spec.Node, map[bool]string{true: " while it is running"}[spec.Online]),
+		name: "migrate", needs: migrate.Needs, operation: hypervisor.OperationMigrate, to: spec.Node,
+		note: fmt.Sprintf("moving the guest to the node %s%s", spec.Node, map[bool]string{true: " while it is running"}[spec.Online]),
 		send: func(ctx context.Context, at hypervisor.Host, ref hypervisor.GuestRef) (string, error) {
-			able, err := host.Able[hypervisor.Migrator](at)
+			able, err := host.AsAbility[hypervisor.Migrator](at)
 			if err != nil {
 				return "", err
 			}

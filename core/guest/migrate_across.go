@@ -17,8 +17,8 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// lookAcross checks a migration to another cluster through a backup.
-func (m *migrationCheck) lookAcross(ctx context.Context) error {
+// checkAcrossClusters checks a migration to another cluster through a backup.
+func (m *migrationCheck) checkAcrossClusters(ctx context.Context) error {
 	m.Live = false
 	if m.self {
 		m.block(findingSelf, "The service itself runs in this guest and cannot move itself while the guest is off.")
@@ -32,7 +32,7 @@ func (m *migrationCheck) lookAcross(ctx context.Context) error {
 		m.block(findingDriver, "The host %s has a different hypervisor.", m.target.Name)
 		return nil
 	}
-	m.bound(func(d hypervisor.Disk) bool { return d.Local })
+	m.checkNodeDisks(func(d hypervisor.Disk) bool { return d.Local })
 	// A cluster without quorum accepts no changes. The guest could be stopped,
 	// and then neither moved nor started again.
 	for _, side := range []migrationSide{m.source, m.target} {
@@ -40,17 +40,17 @@ func (m *migrationCheck) lookAcross(ctx context.Context) error {
 			m.block(hypervisor.MigrationQuorum, "The cluster of the host %s has no quorum, so it cannot be changed.", side.Name)
 		}
 	}
-	told, err := m.usesNode(ctx)
+	told, err := m.checkNodeResources(ctx)
 	if err != nil {
 		return err
 	}
 	if len(m.snapshots) > 0 {
 		m.warn(hypervisor.MigrationSnapshots, "%s with the original guest.",
-			plan.Counted(len(m.snapshots), "Its snapshot stays", "Its %d snapshots stay"))
+			plan.Plural(len(m.snapshots), "Its snapshot stays", "Its %d snapshots stay"))
 	}
 	m.warn(findingSourceStays, "The guest on %s is kept: stopped, tagged %s, and no longer started with its node.", m.source.Name,
 		movedTag)
-	if !m.equipped(ctx) || m.TargetNode == "" {
+	if !m.checkPrerequisites(ctx) || m.TargetNode == "" {
 		return nil
 	}
 	source, err := m.sourcePlace(ctx)
@@ -61,21 +61,21 @@ func (m *migrationCheck) lookAcross(ctx context.Context) error {
 		m.block(findingUnreachable, "The host %s could not be reached: %s", m.target.Name, job.Explain(err))
 		return nil
 	}
-	m.images(told)
-	m.lackedByBackup()
+	m.checkImages(told)
+	m.checkExcludedVolumes()
 	m.copied(func(d hypervisor.Disk) bool { return !d.LeftOut && !d.Unused })
 	m.checkTargetStorage(false)
 	m.checkBridges()
-	if err := m.chooseWay(ctx, source); err != nil {
+	if err := m.chooseStrategy(ctx, source); err != nil {
 		return err
 	}
-	m.reckonAcross()
+	m.estimateAcrossClusters()
 	return nil
 }
 
-// lackedByBackup blocks volumes that backups leave out, because the guest would
+// checkExcludedVolumes blocks volumes that backups leave out, because the guest would
 // arrive without them. It warns about unused volumes.
-func (m *migrationCheck) lackedByBackup() {
+func (m *migrationCheck) checkExcludedVolumes() {
 	var lacks, unused []hypervisor.Disk
 	for _, d := range m.config.Disks {
 		switch {
@@ -97,17 +97,17 @@ func (m *migrationCheck) lackedByBackup() {
 		if settable {
 			reasons.WriteString(" Include all volumes in backups or remove those you do not need, then try again.")
 		}
-		m.block(findingLeftOut, "The move uses a backup, and backups do not include %s.%s", naming(lacks), reasons.String())
+		m.block(findingLeftOut, "The move uses a backup, and backups do not include %s.%s", formatVolumes(lacks), reasons.String())
 	}
 	if len(unused) > 0 {
-		m.warn(findingUnused, "Unused volumes are not moved and stay with the original guest: %s.", naming(unused))
+		m.warn(findingUnused, "Unused volumes are not moved and stay with the original guest: %s.", formatVolumes(unused))
 	}
 }
 
-// images blocks images in drives that the target does not have. If the
+// checkImages blocks images in drives that the target does not have. If the
 // hypervisor has reported the images that only the node has, it has left out
 // drives that it creates itself; the others are checked by their storage.
-func (m *migrationCheck) images(told bool) {
+func (m *migrationCheck) checkImages(told bool) {
 	for _, d := range m.config.Disks {
 		if d.Removable && d.Volume != "" && (!told || m.placeStorage(d.Storage) == nil) {
 			m.block(hypervisor.MigrationLocalImage, "The drive %s has the image %s; eject it first.", d.Key, d.Volume)
@@ -115,10 +115,10 @@ func (m *migrationCheck) images(told bool) {
 	}
 }
 
-// usesNode reads the devices and images of the node that the guest uses, and
+// checkNodeResources reads the devices and images of the node that the guest uses, and
 // blocks them. It returns false if the hypervisor cannot report them.
-func (m *migrationCheck) usesNode(ctx context.Context) (told bool, err error) {
-	check, err := asked(ctx, m, m.hostID, endpoint.Lifecycle, func(ctx context.Context, at hypervisor.Migrator) (
+func (m *migrationCheck) checkNodeResources(ctx context.Context) (told bool, err error) {
+	check, err := callChecked(ctx, m, m.hostID, endpoint.Lifecycle, func(ctx context.Context, at hypervisor.Migrator) (
 		hypervisor.MigrationCheck, error) {
 		// A check for the guest's own node reports what is bound to it. The
 		// target is in another cluster, which this hypervisor does not know.
@@ -139,10 +139,10 @@ func (m *migrationCheck) usesNode(ctx context.Context) (told bool, err error) {
 	return true, nil
 }
 
-// equipped reports whether both hosts have the tokens, and their drivers the
+// checkPrerequisites reports whether both hosts have the tokens, and their drivers the
 // abilities, for a migration. It does not ask the hypervisors, so all that is
 // missing is reported at once.
-func (m *migrationCheck) equipped(ctx context.Context) bool {
+func (m *migrationCheck) checkPrerequisites(ctx context.Context) bool {
 	before := len(m.Blockers)
 	for _, side := range []migrationSide{m.source, m.target} {
 		for _, capability := range []endpoint.Capability{endpoint.Lifecycle, endpoint.Backup} {
@@ -155,8 +155,8 @@ func (m *migrationCheck) equipped(ctx context.Context) bool {
 			// The failure is reported by the next question to this host.
 			continue
 		}
-		for _, able := range []error{can[hypervisor.Backuper](at), can[hypervisor.Reconfigurer](at), can[hypervisor.Provisioner](at),
-			can[hypervisor.Lifecycler](at)} {
+		for _, able := range []error{can[hypervisor.BackupManager](at), can[hypervisor.ConfigEditor](at), can[hypervisor.Provisioner](at),
+			can[hypervisor.LifecycleManager](at)} {
 			if able != nil {
 				m.block(findingUnsupported, "Host %s: %s", side.Name, job.Explain(able))
 			}
@@ -168,14 +168,14 @@ func (m *migrationCheck) equipped(ctx context.Context) bool {
 
 // can returns an error if the host does not implement A.
 func can[A any](at hypervisor.Host) error {
-	_, err := host.Able[A](at)
+	_, err := host.AsAbility[A](at)
 	return err
 }
 
 // sourcePlace reads what the guest's own node offers.
 func (m *migrationCheck) sourcePlace(ctx context.Context) (hypervisor.Placement, error) {
 	query := hypervisor.PlacementQuery{Kind: m.ref.Kind, Node: m.ref.Node, Name: m.guest.Name, Storages: true}
-	return asked(ctx, m, m.hostID, endpoint.Monitoring, func(ctx context.Context, at hypervisor.Provisioner) (
+	return callChecked(ctx, m, m.hostID, endpoint.Monitoring, func(ctx context.Context, at hypervisor.Provisioner) (
 		hypervisor.Placement, error) {
 		return at.Placement(ctx, query)
 	})
@@ -269,7 +269,7 @@ func (m *migrationCheck) chooseStorage(ctx context.Context, source hypervisor.Pl
 	if len(guesses) == 0 {
 		return &MigrationFinding{findingNoStorage, "No backup storage is known to be shared by both hosts."}, nil
 	}
-	guessed := likeliest(guesses, source, m.place)
+	guessed := mostSimilarStorage(guesses, source, m.place)
 	m.SourceStorage, m.TargetStorage = &guessed, &guessed
 	among := ""
 	if len(guesses) > 1 {
@@ -281,10 +281,10 @@ func (m *migrationCheck) chooseStorage(ctx context.Context, source hypervisor.Pl
 	return nil, nil
 }
 
-// likeliest selects, among storages of equal names, the one whose free space
+// mostSimilarStorage selects, among storages of equal names, the one whose free space
 // the two sides report most similarly: a storage has only one free space,
 // whoever asks.
-func likeliest(names []string, a, b hypervisor.Placement) string {
+func mostSimilarStorage(names []string, a, b hypervisor.Placement) string {
 	apart := func(name string) float64 {
 		one, other := freeOf(a, name), freeOf(b, name)
 		if one == nil || other == nil {
@@ -318,7 +318,8 @@ func (m *migrationCheck) backups(ctx context.Context, hostID int64, node string,
 	map[string][]hypervisor.Backup, error) {
 	all := map[string][]hypervisor.Backup{}
 	for _, name := range storages {
-		list, err := asked(ctx, m, hostID, endpoint.Backup, func(ctx context.Context, at hypervisor.Backuper) ([]hypervisor.Backup, error) {
+		list, err := callChecked(ctx, m, hostID, endpoint.Backup, func(ctx context.Context, at hypervisor.BackupManager) ([]hypervisor.Backup,
+			error) {
 			return at.Backups(ctx, hypervisor.BackupQuery{Storage: name, Node: node})
 		})
 		if err != nil {
@@ -355,8 +356,8 @@ func sameBackup(a, b hypervisor.Backup) bool {
 // volumeOf returns the ID of a backup without its storage.
 func volumeOf(b hypervisor.Backup) string { return strings.TrimPrefix(b.ID, b.Storage+":") }
 
-// reckonAcross estimates the downtime.
-func (m *migrationCheck) reckonAcross() {
+// estimateAcrossClusters estimates the downtime.
+func (m *migrationCheck) estimateAcrossClusters() {
 	if !m.Running {
 		m.DowntimeS, m.DowntimeBasis = new(int64), "The guest is not running."
 		return

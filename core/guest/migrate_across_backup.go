@@ -16,7 +16,7 @@ import (
 
 // listBefore stores which backups exist on both sides, so that the new one can
 // be recognised.
-func (a *act) listBefore(ctx context.Context, x *across) error {
+func (a *guestRun) listBefore(ctx context.Context, x *across) error {
 	here, err := a.backups(ctx, a.hostID, a.ref.Node, x.SourceStorage)
 	if err != nil {
 		return err
@@ -32,15 +32,15 @@ func (a *act) listBefore(ctx context.Context, x *across) error {
 		x.BeforeThere = append(x.BeforeThere, volumeOf(b))
 	}
 	x.Listed = true
-	return a.run.SaveProgress(ctx, a.progress)
+	return a.run.SaveCheckpoint(ctx, a.progress)
 }
 
 // backups lists a storage. It retries until the hypervisor answers, because the
 // guest is stopped and giving up would only prolong that.
-func (a *act) backups(ctx context.Context, hostID int64, node, storage string) (list []hypervisor.Backup, err error) {
-	err = a.run.Patiently(ctx, func(ctx context.Context) (err error) {
-		list, err = host.AskWithin(ctx, a.Hosts, a.readLimit(), hostID, endpoint.Backup,
-			func(ctx context.Context, at hypervisor.Backuper) ([]hypervisor.Backup, error) {
+func (a *guestRun) backups(ctx context.Context, hostID int64, node, storage string) (list []hypervisor.Backup, err error) {
+	err = a.run.RetryUnreachable(ctx, func(ctx context.Context) (err error) {
+		list, err = host.CallWithTimeout(ctx, a.Hosts, a.readLimit(), hostID, endpoint.Backup,
+			func(ctx context.Context, at hypervisor.BackupManager) ([]hypervisor.Backup, error) {
 				return at.Backups(ctx, hypervisor.BackupQuery{Storage: storage, Node: node})
 			})
 		return err
@@ -50,13 +50,13 @@ func (a *act) backups(ctx context.Context, hostID int64, node, storage string) (
 
 // backUp backs the guest up and finds the backup in the target's list, which
 // proves that both sides see the same storage.
-func (a *act) backUp(ctx context.Context, x *across) error {
+func (a *guestRun) backUp(ctx context.Context, x *across) error {
 	spec := a.movingBackup(x)
 	s := step{
-		name: stepBackup, needs: endpoint.Backup, does: hypervisor.OperationBackup,
-		says: "backing up the guest to the storage " + x.SourceStorage,
+		name: stepBackup, needs: endpoint.Backup, operation: hypervisor.OperationBackup,
+		note: "backing up the guest to the storage " + x.SourceStorage,
 		send: func(ctx context.Context, at hypervisor.Host, ref hypervisor.GuestRef) (string, error) {
-			able, err := host.Able[hypervisor.Backuper](at)
+			able, err := host.AsAbility[hypervisor.BackupManager](at)
 			if err != nil {
 				return "", err
 			}
@@ -84,19 +84,19 @@ func (a *act) backUp(ctx context.Context, x *across) error {
 		a.run.Note("%s; but the backup %s exists", job.Text(err), made.ID)
 	}
 	if x.Transfer == nil {
-		return a.prove(ctx, x, *made)
+		return a.verifyBackup(ctx, x, *made)
 	}
 	x.Transfer.Made = made
-	if err := a.run.SaveProgress(ctx, a.progress); err != nil {
+	if err := a.run.SaveCheckpoint(ctx, a.progress); err != nil {
 		return err
 	}
-	return a.carry(ctx, x)
+	return a.copyBackup(ctx, x)
 }
 
 // movingBackup returns the backup by which the guest is moved. The notes of a
 // backup that is copied contain the job, so that the job deletes this one and
 // no other.
-func (a *act) movingBackup(x *across) hypervisor.BackupSpec {
+func (a *guestRun) movingBackup(x *across) hypervisor.BackupSpec {
 	spec := hypervisor.BackupSpec{Storage: x.SourceStorage, Mode: "stop", Notes: fmt.Sprintf("moved to %s", x.HostName)}
 	if x.Transfer != nil {
 		spec.Notes += fmt.Sprintf(" by job %d", a.run.Job().ID)
@@ -105,19 +105,19 @@ func (a *act) movingBackup(x *across) hypervisor.BackupSpec {
 }
 
 // newBackup returns the guest's backup that did not exist before, or nil.
-func (a *act) newBackup(ctx context.Context, x *across) (*hypervisor.Backup, error) {
+func (a *guestRun) newBackup(ctx context.Context, x *across) (*hypervisor.Backup, error) {
 	list, err := a.backups(ctx, a.hostID, a.ref.Node, x.SourceStorage)
 	if err != nil {
 		return nil, err
 	}
 	var newest *hypervisor.Backup
-	told := a.run.MadeBackup(stepBackup)
+	told := a.run.CreatedBackup(stepBackup)
 	for _, b := range list {
 		// This backup will be deleted afterwards, so it must be known exactly.
-		if x.Transfer != nil && (told != "" && b.ID != told || !a.movingBackup(x).Noted(b)) {
+		if x.Transfer != nil && (told != "" && b.ID != told || !a.movingBackup(x).NotesMatch(b)) {
 			continue // it will be deleted
 		}
-		if b.Kind == a.asked.Kind && b.Guest == a.ref.ID && !slices.Contains(x.Before, volumeOf(b)) &&
+		if b.Kind == a.requested.Kind && b.Guest == a.ref.ID && !slices.Contains(x.Before, volumeOf(b)) &&
 			(newest == nil || b.TakenAt.After(newest.TakenAt)) {
 			newest = &b
 		}
@@ -129,8 +129,8 @@ func (a *act) newBackup(ctx context.Context, x *across) (*hypervisor.Backup, err
 // the other side. Network storages cache directories for seconds.
 const defaultProofLimit = time.Minute
 
-// prove finds the new backup in the target's list, where it was not before.
-func (a *act) prove(ctx context.Context, x *across, made hypervisor.Backup) error {
+// verifyBackup finds the new backup in the target's list, where it was not before.
+func (a *guestRun) verifyBackup(ctx context.Context, x *across, made hypervisor.Backup) error {
 	return a.appears(ctx, x, func(b hypervisor.Backup) bool {
 		return sameBackup(b, made) && !slices.Contains(x.BeforeThere, volumeOf(b))
 	}, "the host "+x.HostName+" sees the backup: both hosts have the same storage",
@@ -140,7 +140,7 @@ func (a *act) prove(ctx context.Context, x *across, made hypervisor.Backup) erro
 
 // appears waits until the target lists a backup that is ours, and stores it in
 // the checkpoint.
-func (a *act) appears(ctx context.Context, x *across, ours func(hypervisor.Backup) bool, found, missing string) error {
+func (a *guestRun) appears(ctx context.Context, x *across, ours func(hypervisor.Backup) bool, found, missing string) error {
 	for ends := time.Now().Add(cmp.Or(a.ProofLimit, defaultProofLimit)); ; {
 		list, err := a.backups(ctx, x.HostID, x.Node, x.TargetStorage)
 		if err != nil {
@@ -149,7 +149,7 @@ func (a *act) appears(ctx context.Context, x *across, ours func(hypervisor.Backu
 		if i := slices.IndexFunc(list, ours); i >= 0 {
 			a.run.Note("%s", found)
 			x.Backup = &list[i]
-			return a.run.SaveProgress(ctx, a.progress)
+			return a.run.SaveCheckpoint(ctx, a.progress)
 		}
 		if time.Now().After(ends) {
 			return job.Fail("%s", missing)

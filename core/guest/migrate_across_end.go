@@ -22,15 +22,15 @@ import (
 // startPatience is how long the job waits for a guest that is started again.
 const startPatience = 2 * time.Minute
 
-// goBack undoes a failed migration: it starts the guest again if that is safe,
+// undoMigration undoes a failed migration: it starts the guest again if that is safe,
 // and ends the job with the original failure. Everything that is left behind is
 // named in the failure.
-func (a *act) goBack(ctx context.Context, x *across) error {
+func (a *guestRun) undoMigration(ctx context.Context, x *across) error {
 	text := x.Failure.Text
 	if a.progress.Migration.Running {
-		text += "; " + a.startAgain(ctx, x)
+		text += "; " + a.restartOriginal(ctx, x)
 	}
-	if guest, ours, err := a.readThere(ctx, x); err == nil && guest != nil && ours {
+	if guest, ours, err := a.readOnTarget(ctx, x); err == nil && guest != nil && ours {
 		text += fmt.Sprintf("; the restored guest is left on %s as %s", x.HostName, x.ID)
 	}
 	if x.Transfer != nil {
@@ -49,23 +49,23 @@ func (a *act) goBack(ctx context.Context, x *across) error {
 	return job.Fail("%s", text)
 }
 
-// startAgain starts the guest that was stopped, unless the other one runs or
+// restartOriginal starts the guest that was stopped, unless the other one runs or
 // may be about to run: two running copies would corrupt what they share. It
 // returns what happened as a clause for the failure.
-func (a *act) startAgain(ctx context.Context, x *across) string {
+func (a *guestRun) restartOriginal(ctx context.Context, x *across) string {
 	if x.Backup != nil {
-		guest, ours, err := a.learnThere(ctx, x)
+		guest, ours, err := a.awaitReadOnTarget(ctx, x)
 		switch {
 		case err != nil:
 			return fmt.Sprintf("could not find out whether the guest runs on %s, so the original was not started again", x.HostName)
 		case guest != nil && ours && guest.Status != hypervisor.GuestStopped:
 			return fmt.Sprintf("the guest is %s on %s, so the original was not started again", guest.Status, x.HostName)
 		// The request to start it there may still be carried out.
-		case guest != nil && ours && x.Failure.Status == job.Unknown && a.run.Begun(stepEnter):
+		case guest != nil && ours && x.Failure.Status == job.Unknown && a.run.StepStarted(stepEnter):
 			return fmt.Sprintf("the guest may still be started on %s, so the original was not started again", x.HostName)
 		}
 	}
-	status, err := a.startHere(ctx)
+	status, err := a.startOriginal(ctx)
 	switch {
 	case err != nil:
 		return "the guest could not be started again: " + job.Explain(err)
@@ -75,26 +75,26 @@ func (a *act) startAgain(ctx context.Context, x *across) string {
 	return "the guest is running again at its original place"
 }
 
-// startHere starts the guest unless it runs. Sending the request more than once
+// startOriginal starts the guest unless it runs. Sending the request more than once
 // is harmless, since it has no effect on a running guest.
-func (a *act) startHere(ctx context.Context) (status string, err error) {
+func (a *guestRun) startOriginal(ctx context.Context) (status string, err error) {
 	if err := a.locate(ctx); err != nil {
 		return "", err
 	}
 	var guest hypervisor.Guest
 	read := func() (hypervisor.Guest, error) {
-		err := a.run.Patiently(ctx, func(ctx context.Context) (err error) {
-			guest, err = ask(ctx, a, func(ctx context.Context, at hypervisor.Host) (hypervisor.Guest, error) { return at.Guest(ctx, a.ref) })
+		err := a.run.RetryUnreachable(ctx, func(ctx context.Context) (err error) {
+			guest, err = callHost(ctx, a, func(ctx context.Context, at hypervisor.Host) (hypervisor.Guest, error) { return at.Guest(ctx, a.ref) })
 			return err
 		})
 		return guest, err
 	}
-	err = a.run.Patiently(ctx, func(ctx context.Context) error {
+	err = a.run.RetryUnreachable(ctx, func(ctx context.Context) error {
 		if _, err := read(); err != nil || guest.Status == hypervisor.GuestRunning {
 			return err
 		}
-		_, err := host.AskWithin(ctx, a.Hosts, a.readLimit(), a.hostID, endpoint.Lifecycle,
-			func(ctx context.Context, at hypervisor.Lifecycler) (string, error) {
+		_, err := host.CallWithTimeout(ctx, a.Hosts, a.readLimit(), a.hostID, endpoint.Lifecycle,
+			func(ctx context.Context, at hypervisor.LifecycleManager) (string, error) {
 				return at.Act(ctx, a.ref, hypervisor.Start)
 			})
 		// The guest is already starting, or somebody else has started it.
@@ -109,7 +109,7 @@ func (a *act) startHere(ctx context.Context) (status string, err error) {
 	for ends := time.Now().Add(startPatience); ; {
 		if guest, err = read(); err != nil || guest.Status == hypervisor.GuestRunning || time.Now().After(ends) {
 			if err == nil {
-				err = a.show(ctx, a.asked.GuestID, guest)
+				err = a.show(ctx, a.requested.GuestID, guest)
 			}
 			return guest.Status, err
 		}
@@ -121,15 +121,15 @@ func (a *act) startHere(ctx context.Context) (status string, err error) {
 	}
 }
 
-// settleThere marks the original guest as moved and makes the service follow
+// settleOnTarget marks the original guest as moved and makes the service follow
 // the new one: lists, apps and schedules.
-func (a *act) settleThere(ctx context.Context, x *across) error {
+func (a *guestRun) settleOnTarget(ctx context.Context, x *across) error {
 	if err := a.locate(ctx); err != nil {
 		return err
 	}
 	marked := a.markMoved(ctx)
 	a.sync(ctx, a.run, x.HostID)
-	a.appear(ctx, a.run, x.HostID, a.there(x))
+	a.appear(ctx, a.run, x.HostID, a.targetRef(x))
 	a.sync(ctx, a.run, a.hostID)
 	if target := a.run.Job().Target; target.Kind == targets[hypervisor.Container] {
 		if err := a.moveApp(ctx, x, target.ID); err != nil { // its schedules name the app
@@ -161,11 +161,11 @@ const markTries = 3
 
 // markMoved gives the original guest the tag and disables its start with the
 // node. Otherwise a reboot of the node would start a second copy.
-func (a *act) markMoved(ctx context.Context) (err error) {
+func (a *guestRun) markMoved(ctx context.Context) (err error) {
 	for range markTries {
 		var autostart []string
 		var config hypervisor.Config
-		failed := a.run.Patiently(ctx, func(ctx context.Context) (err error) {
+		failed := a.run.RetryUnreachable(ctx, func(ctx context.Context) (err error) {
 			config, autostart, err = a.startsItself(ctx)
 			return err
 		})
@@ -174,7 +174,7 @@ func (a *act) markMoved(ctx context.Context) (err error) {
 		}
 		tagged := slices.Contains(config.Tags, movedTag)
 		if tagged && len(autostart) == 0 {
-			return showNamed(ctx, a.DB, a.asked.GuestID, "", config.Tags)
+			return showNamed(ctx, a.DB, a.requested.GuestID, "", config.Tags)
 		}
 		// The digest protects a change that somebody makes at the same time.
 		change := hypervisor.ConfigChange{Digest: config.Digest, Options: map[string]*string{}}
@@ -184,12 +184,12 @@ func (a *act) markMoved(ctx context.Context) (err error) {
 		for _, key := range autostart {
 			change.Options[key] = nil
 		}
-		_, err = host.AskWithin(ctx, a.Hosts, a.readLimit(), a.hostID, endpoint.Lifecycle,
-			func(ctx context.Context, at hypervisor.Reconfigurer) (struct{}, error) {
+		_, err = host.CallWithTimeout(ctx, a.Hosts, a.readLimit(), a.hostID, endpoint.Lifecycle,
+			func(ctx context.Context, at hypervisor.ConfigEditor) (struct{}, error) {
 				return struct{}{}, at.Reconfigure(ctx, a.ref, change)
 			})
 		if err == nil && !tagged {
-			return showNamed(ctx, a.DB, a.asked.GuestID, "", change.Tags)
+			return showNamed(ctx, a.DB, a.requested.GuestID, "", change.Tags)
 		}
 		if err == nil {
 			return nil
@@ -200,16 +200,16 @@ func (a *act) markMoved(ctx context.Context) (err error) {
 
 // startsItself reads the guest's configuration and the keys of the options that
 // start it with its node.
-func (a *act) startsItself(ctx context.Context) (config hypervisor.Config, keys []string, err error) {
-	config, err = ask(ctx, a, func(ctx context.Context, at hypervisor.Host) (config hypervisor.Config, err error) {
-		reader, err := host.Able[hypervisor.ConfigReader](at)
+func (a *guestRun) startsItself(ctx context.Context) (config hypervisor.Config, keys []string, err error) {
+	config, err = callHost(ctx, a, func(ctx context.Context, at hypervisor.Host) (config hypervisor.Config, err error) {
+		reader, err := host.AsAbility[hypervisor.ConfigReader](at)
 		if err != nil {
 			return config, err
 		}
 		if config, err = reader.Config(ctx, a.ref); err != nil {
 			return config, err
 		}
-		able, err := host.Able[hypervisor.Reconfigurer](at)
+		able, err := host.AsAbility[hypervisor.ConfigEditor](at)
 		if err != nil {
 			return config, err
 		}
@@ -227,13 +227,13 @@ func (a *act) startsItself(ctx context.Context) (config hypervisor.Config, keys 
 // moveApp moves the app to the new container. The row of the app stays, with
 // everything that belongs to it. If the container is not listed yet, the next
 // poll connects it by its ID.
-func (a *act) moveApp(ctx context.Context, x *across, id int64) error {
+func (a *guestRun) moveApp(ctx context.Context, x *across, id int64) error {
 	_, err := a.DB.Pool.Exec(ctx, `UPDATE apps SET host_id = h.id, cluster_id = h.cluster_id, guest_id = g.id, guest_ref = $3,
 		guest_uid = g.uid, vmid = COALESCE(g.vmid, CASE WHEN $3 ~ '^[0-9]{1,18}$' THEN $3::bigint END), updated_at = now()
 		FROM hosts h LEFT JOIN guests g ON g.cluster_id = h.cluster_id AND g.kind = 'container' AND g.ref = $3
 		WHERE h.id = $2 AND apps.id = $1`, id, x.HostID, string(x.ID))
 	// Somebody has adopted the new container as another app in the meantime.
-	if db.Duplicate(err, "apps_guest_id_key") || db.Duplicate(err, "apps_cluster_id_identity_key") {
+	if db.IsDuplicate(err, "apps_guest_id_key") || db.IsDuplicate(err, "apps_cluster_id_identity_key") {
 		a.run.Note("the container already belongs to another app; this app stays with the original container")
 		return nil
 	}
@@ -246,18 +246,18 @@ func (a *act) moveApp(ctx context.Context, x *across, id int64) error {
 // moveSchedules moves schedules to the new VM. If the VM is not listed yet,
 // they are disabled: they must not act on the original, which has the same
 // addresses.
-func (a *act) moveSchedules(ctx context.Context, x *across) error {
+func (a *guestRun) moveSchedules(ctx context.Context, x *across) error {
 	var made int64
 	err := a.DB.Pool.QueryRow(ctx, `SELECT g.id FROM hosts h JOIN guests g ON g.cluster_id = h.cluster_id AND g.kind = 'vm' AND g.ref = $2
 		WHERE h.id = $1 AND g.first_seen_at >= $3 ORDER BY g.id DESC LIMIT 1`, x.HostID, string(x.ID), a.run.Job().CreatedAt).Scan(&made)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return db.Problem(fmt.Errorf("finding the moved guest: %w", err))
 	}
-	why := fmt.Sprintf("the VM %s was moved to the host %s, as %s", a.asked.Name, x.HostName, x.ID)
+	why := fmt.Sprintf("the VM %s was moved to the host %s, as %s", a.requested.Name, x.HostName, x.ID)
 	if made == 0 {
 		why += ", which is not known yet: add the new VM to the schedule"
 	}
-	follow, left, err := schedule.Follow(ctx, a.DB, a.asked.GuestID, made, why)
+	follow, left, err := schedule.Retarget(ctx, a.DB, a.requested.GuestID, made, why)
 	if err != nil {
 		return db.Problem(err)
 	}

@@ -17,42 +17,42 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Backups, DeleteBackup and ProtectBackup implement hypervisor.Backuper; at the deletion the process of a test may stand still.
+// Backups, DeleteBackup and ProtectBackup implement hypervisor.BackupManager; at the deletion the process of a test may stand still.
 func (h *haltingHost) Backups(ctx context.Context, query hypervisor.BackupQuery) ([]hypervisor.Backup, error) {
-	return h.Host.(hypervisor.Backuper).Backups(ctx, query)
+	return h.Host.(hypervisor.BackupManager).Backups(ctx, query)
 }
 
 func (h *haltingHost) DeleteBackup(ctx context.Context, backup hypervisor.Backup) (string, error) {
-	return h.at.do("deletebackup", func() (string, error) { return h.Host.(hypervisor.Backuper).DeleteBackup(ctx, backup) })
+	return h.at.do("deletebackup", func() (string, error) { return h.Host.(hypervisor.BackupManager).DeleteBackup(ctx, backup) })
 }
 
 func (h *haltingHost) ProtectBackup(ctx context.Context, backup hypervisor.Backup, protected bool) error {
-	return h.Host.(hypervisor.Backuper).ProtectBackup(ctx, backup, protected)
+	return h.Host.(hypervisor.BackupManager).ProtectBackup(ctx, backup, protected)
 }
 
 // RunBackup and Restore are requests at which the process of a test may stand still.
 func (h *haltingHost) RunBackup(ctx context.Context, ref hypervisor.GuestRef, spec hypervisor.BackupSpec) (string, error) {
-	return h.at.do("backup", func() (string, error) { return h.Host.(hypervisor.Backuper).RunBackup(ctx, ref, spec) })
+	return h.at.do("backup", func() (string, error) { return h.Host.(hypervisor.BackupManager).RunBackup(ctx, ref, spec) })
 }
 
 func (h *haltingHost) Restore(ctx context.Context, spec hypervisor.RestoreSpec) (string, error) {
-	return h.at.do("restore", func() (string, error) { return h.Host.(hypervisor.Backuper).Restore(ctx, spec) })
+	return h.at.do("restore", func() (string, error) { return h.Host.(hypervisor.BackupManager).Restore(ctx, spec) })
 }
 
-// OptionKeys, Reconfigure and GrowDisk implement hypervisor.Reconfigurer.
+// OptionKeys, Reconfigure and GrowDisk implement hypervisor.ConfigEditor.
 func (h *haltingHost) OptionKeys(ctx context.Context, kind hypervisor.GuestKind) ([]hypervisor.OptionKey, error) {
-	return h.Host.(hypervisor.Reconfigurer).OptionKeys(ctx, kind)
+	return h.Host.(hypervisor.ConfigEditor).OptionKeys(ctx, kind)
 }
 
 func (h *haltingHost) Reconfigure(ctx context.Context, ref hypervisor.GuestRef, change hypervisor.ConfigChange) error {
 	_, err := h.at.do("reconfigure", func() (string, error) {
-		return "", h.Host.(hypervisor.Reconfigurer).Reconfigure(ctx, ref, change)
+		return "", h.Host.(hypervisor.ConfigEditor).Reconfigure(ctx, ref, change)
 	})
 	return err
 }
 
 func (h *haltingHost) GrowDisk(ctx context.Context, ref hypervisor.GuestRef, growth hypervisor.DiskGrowth) error {
-	return h.Host.(hypervisor.Reconfigurer).GrowDisk(ctx, ref, growth)
+	return h.Host.(hypervisor.ConfigEditor).GrowDisk(ctx, ref, growth)
 }
 
 // withOther adds a host of another cluster; both have the storage of backups "archive", which is one or two.
@@ -84,12 +84,14 @@ func (b *lifecycleFixture) withOther(t *testing.T, one bool) {
 }
 
 // crosses asks for a job that moves a guest to the other cluster.
-func (b *lifecycleFixture) crosses(t *testing.T, target job.Target, p guest.Asked) int64 {
+func (b *lifecycleFixture) crosses(t *testing.T, target job.Target, p guest.RequestedGuest) int64 {
 	t.Helper()
-	return b.add(t, guest.MigrateJob(target, b.hostID, p, guest.MigrationOrder{TargetHostID: b.otherID}, true))
+	return b.add(t, guest.MigrateJob(target, b.hostID, p, guest.MigrationRequest{TargetHostID: b.otherID}, true))
 }
 
-func vmTarget(p guest.Asked) job.Target { return job.Target{Kind: "vm", ID: p.GuestID, Name: p.Name} }
+func vmTarget(p guest.RequestedGuest) job.Target {
+	return job.Target{Kind: "vm", ID: p.GuestID, Name: p.Name}
+}
 
 // statusOf is a guest's status in a cluster; empty where it is not.
 func statusOf(c *memdriver.Cluster, id hypervisor.GuestID) (status string) {
@@ -127,7 +129,7 @@ func (b *lifecycleFixture) crossed(t *testing.T, ref hypervisor.GuestRef, status
 }
 
 // starting makes a guest that its node starts.
-func (b *lifecycleFixture) starting(t *testing.T, kind hypervisor.GuestKind, status string) (hypervisor.GuestRef, guest.Asked) {
+func (b *lifecycleFixture) starting(t *testing.T, kind hypervisor.GuestKind, status string) (hypervisor.GuestRef, guest.RequestedGuest) {
 	t.Helper()
 	ref, p := b.guest(t, kind, status)
 	b.cluster.ChangeConfig(ref.ID, func(c *hypervisor.Config) { c.Options["onboot"] = "1" })

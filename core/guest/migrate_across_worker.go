@@ -69,10 +69,10 @@ const (
 
 // moveAcross moves the guest to another cluster. A failure before the guest
 // runs there is undone: the original is started again.
-func (a *act) moveAcross(ctx context.Context) error {
+func (a *guestRun) moveAcross(ctx context.Context) error {
 	x := a.progress.Migration.Across
 	if x.Failure == nil && !x.Arrived {
-		err := a.crossOver(ctx, x)
+		err := a.migrateAcross(ctx, x)
 		// If this instance stops, another one continues with the checkpoint.
 		select {
 		case <-a.run.Stopping():
@@ -84,11 +84,11 @@ func (a *act) moveAcross(ctx context.Context) error {
 		case errors.Is(err, job.ErrLost), errors.Is(err, job.ErrStopping):
 			return err
 		// Nothing has been done yet, so there is nothing to undo.
-		case !a.run.Begun(stepLeave) && !a.run.Begun(stepBackup):
+		case !a.run.StepStarted(stepLeave) && !a.run.StepStarted(stepBackup):
 			return err
 		default:
 			x.Failure = a.failed(err)
-			if err := a.run.SaveProgress(context.WithoutCancel(ctx), a.progress); err != nil {
+			if err := a.run.SaveCheckpoint(context.WithoutCancel(ctx), a.progress); err != nil {
 				return err
 			}
 		}
@@ -96,13 +96,13 @@ func (a *act) moveAcross(ctx context.Context) error {
 	// From here on a cancellation has no effect: the guest must end up running
 	// somewhere.
 	if x.Failure != nil {
-		return a.goBack(context.WithoutCancel(ctx), x)
+		return a.undoMigration(context.WithoutCancel(ctx), x)
 	}
-	return a.settleThere(context.WithoutCancel(ctx), x)
+	return a.settleOnTarget(context.WithoutCancel(ctx), x)
 }
 
 // failed returns the end of a job for an error.
-func (a *act) failed(err error) *failure {
+func (a *guestRun) failed(err error) *failure {
 	if status, verdict := job.Verdict(err); verdict {
 		return &failure{Status: status, Text: job.Text(err)}
 	}
@@ -114,8 +114,8 @@ func (a *act) failed(err error) *failure {
 	}
 }
 
-// crossOver does everything until the guest runs on the target.
-func (a *act) crossOver(ctx context.Context, x *across) error {
+// migrateAcross does everything until the guest runs on the target.
+func (a *guestRun) migrateAcross(ctx context.Context, x *across) error {
 	if err := a.locate(ctx); err != nil {
 		return err
 	}
@@ -144,16 +144,16 @@ func (a *act) crossOver(ctx context.Context, x *across) error {
 			return err
 		}
 	}
-	if err := a.restoreThere(ctx, x); err != nil {
+	if err := a.restoreOnTarget(ctx, x); err != nil {
 		return err
 	}
 	if a.progress.Migration.Running {
-		if err := a.startThere(ctx, x); err != nil {
+		if err := a.startOnTarget(ctx, x); err != nil {
 			return err
 		}
 	}
 	x.Arrived = true
-	return a.run.SaveProgress(context.WithoutCancel(ctx), a.progress)
+	return a.run.SaveCheckpoint(context.WithoutCancel(ctx), a.progress)
 }
 
 // defaultOffLimit is how long a guest may take to be off after it was shut
@@ -163,15 +163,15 @@ const defaultOffLimit = 5 * time.Minute
 
 // awaitOff waits until the guest is off. Data that it writes after the backup
 // would be lost.
-func (a *act) awaitOff(ctx context.Context) error {
+func (a *guestRun) awaitOff(ctx context.Context) error {
 	limit := cmp.Or(a.OffLimit, defaultOffLimit)
 	if !a.progress.Migration.Running {
 		limit = 0 // nobody has shut it down
 	}
 	for ends, told := time.Now().Add(limit), false; ; told = true {
 		var guest hypervisor.Guest
-		err := a.run.Patiently(ctx, func(ctx context.Context) (err error) {
-			guest, err = ask(ctx, a, func(ctx context.Context, at hypervisor.Host) (hypervisor.Guest, error) { return at.Guest(ctx, a.ref) })
+		err := a.run.RetryUnreachable(ctx, func(ctx context.Context) (err error) {
+			guest, err = callHost(ctx, a, func(ctx context.Context, at hypervisor.Host) (hypervisor.Guest, error) { return at.Guest(ctx, a.ref) })
 			return err
 		})
 		switch {
@@ -194,9 +194,9 @@ func (a *act) awaitOff(ctx context.Context) error {
 // lifecycleStep returns a step that performs a power action.
 func lifecycleStep(name string, action hypervisor.Action, says string) step {
 	return step{
-		name: name, needs: endpoint.Lifecycle, does: action.Operation(), says: says,
+		name: name, needs: endpoint.Lifecycle, operation: action.Operation(), note: says,
 		send: func(ctx context.Context, at hypervisor.Host, ref hypervisor.GuestRef) (string, error) {
-			able, err := host.Able[hypervisor.Lifecycler](at)
+			able, err := host.AsAbility[hypervisor.LifecycleManager](at)
 			if err != nil {
 				return "", err
 			}
@@ -224,27 +224,27 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// there returns the reference of the guest on the target.
-func (a *act) there(x *across) hypervisor.GuestRef {
-	return hypervisor.GuestRef{Kind: a.asked.Kind, Node: x.Node, ID: x.ID}
+// targetRef returns the reference of the guest on the target.
+func (a *guestRun) targetRef(x *across) hypervisor.GuestRef {
+	return hypervisor.GuestRef{Kind: a.requested.Kind, Node: x.Node, ID: x.ID}
 }
 
-// readThere reads the guest on the target. It returns nil if no guest has the
+// readOnTarget reads the guest on the target. It returns nil if no guest has the
 // ID. The result ours is true if the guest was restored from our backup: it has
 // the same MAC addresses, or the same name if it has no NICs.
-func (a *act) readThere(ctx context.Context, x *across) (guest *hypervisor.Guest, ours bool, err error) {
-	_, err = host.AskWithin(ctx, a.Hosts, a.readLimit(), x.HostID, endpoint.Monitoring,
+func (a *guestRun) readOnTarget(ctx context.Context, x *across) (guest *hypervisor.Guest, ours bool, err error) {
+	_, err = host.CallWithTimeout(ctx, a.Hosts, a.readLimit(), x.HostID, endpoint.Monitoring,
 		func(ctx context.Context, at hypervisor.Host) (none struct{}, err error) {
-			found, err := at.Guest(ctx, a.there(x))
+			found, err := at.Guest(ctx, a.targetRef(x))
 			if err != nil {
 				return none, err
 			}
 			guest, ours = &found, found.Name == x.Name
-			reader, failed := host.Able[hypervisor.ConfigReader](at)
+			reader, failed := host.AsAbility[hypervisor.ConfigReader](at)
 			if failed != nil || len(x.MACs) == 0 {
 				return none, nil
 			}
-			config, err := reader.Config(ctx, a.there(x))
+			config, err := reader.Config(ctx, a.targetRef(x))
 			var macs []string
 			for _, nic := range config.NICs {
 				macs = append(macs, strings.ToUpper(nic.MAC))
@@ -259,10 +259,10 @@ func (a *act) readThere(ctx context.Context, x *across) (guest *hypervisor.Guest
 	return guest, ours, err
 }
 
-// learnThere is readThere with retries until the target answers.
-func (a *act) learnThere(ctx context.Context, x *across) (guest *hypervisor.Guest, ours bool, err error) {
-	err = a.run.Patiently(ctx, func(ctx context.Context) (err error) {
-		guest, ours, err = a.readThere(ctx, x)
+// awaitReadOnTarget is readOnTarget with retries until the target answers.
+func (a *guestRun) awaitReadOnTarget(ctx context.Context, x *across) (guest *hypervisor.Guest, ours bool, err error) {
+	err = a.run.RetryUnreachable(ctx, func(ctx context.Context) (err error) {
+		guest, ours, err = a.readOnTarget(ctx, x)
 		return err
 	})
 	return guest, ours, err
@@ -272,19 +272,19 @@ func (a *act) learnThere(ctx context.Context, x *across) (guest *hypervisor.Gues
 // current ID.
 func (x *across) restoring() string { return fmt.Sprintf("restore %s", x.ID) }
 
-// restoreThere restores the guest on the target, under another ID if its own
+// restoreOnTarget restores the guest on the target, under another ID if its own
 // was taken.
-func (a *act) restoreThere(ctx context.Context, x *across) error {
+func (a *guestRun) restoreOnTarget(ctx context.Context, x *across) error {
 	spec := a.progress.Migration.Spec
 	for {
 		name := x.restoring()
-		_, err := a.run.Do(ctx, a.requestThere(x, name, hypervisor.OperationRestore, endpoint.Backup,
+		_, err := a.run.Do(ctx, a.requestOnTarget(x, name, hypervisor.OperationRestore, endpoint.Backup,
 			func(ctx context.Context) (time.Time, bool, error) {
-				guest, ours, err := a.readThere(ctx, x)
+				guest, ours, err := a.readOnTarget(ctx, x)
 				switch {
 				case err != nil:
 					return time.Time{}, false, err
-				case guest != nil && ours && a.run.Begun(name):
+				case guest != nil && ours && a.run.StepStarted(name):
 					a.run.Note("guest %s has appeared since the request: it was carried out, although its task was not found", x.ID)
 					return time.Now(), true, nil
 				case guest != nil:
@@ -294,7 +294,7 @@ func (a *act) restoreThere(ctx context.Context, x *across) error {
 				return time.Now(), false, nil
 			},
 			func(ctx context.Context, at hypervisor.Host) (string, error) {
-				able, err := host.Able[hypervisor.Backuper](at)
+				able, err := host.AsAbility[hypervisor.BackupManager](at)
 				if err != nil {
 					return "", err
 				}
@@ -306,32 +306,32 @@ func (a *act) restoreThere(ctx context.Context, x *across) error {
 		if !collided(err) || x.Tries >= maxIDs {
 			return err
 		}
-		if err := a.nextIDThere(ctx, x); err != nil {
+		if err := a.nextTargetID(ctx, x); err != nil {
 			return err
 		}
 	}
 }
 
-// nextIDThere selects another ID and stores it in the checkpoint. It must not
+// nextTargetID selects another ID and stores it in the checkpoint. It must not
 // be the guest's own ID, which may stand for the same volumes.
-func (a *act) nextIDThere(ctx context.Context, x *across) error {
-	id, err := a.freeID(ctx, x.HostID, hypervisor.PlacementQuery{Kind: a.asked.Kind, Node: x.Node, Name: x.Name, ID: true})
+func (a *guestRun) nextTargetID(ctx context.Context, x *across) error {
+	id, err := a.freeID(ctx, x.HostID, hypervisor.PlacementQuery{Kind: a.requested.Kind, Node: x.Node, Name: x.Name, ID: true})
 	switch {
 	case err != nil:
 		return job.Fail("%s was taken by another guest, and no other ID could be requested: %s", x.ID, job.Explain(err))
-	case id == "" || id == x.ID || id == a.asked.Ref:
+	case id == "" || id == x.ID || id == a.requested.Ref:
 		return job.Fail("%s was taken by another guest", x.ID)
 	}
 	a.run.Note("%s was taken by another guest; the guest gets the ID %s", x.ID, id)
 	x.ID = id
 	x.Tries++
-	return a.run.SaveProgress(ctx, a.progress)
+	return a.run.SaveCheckpoint(ctx, a.progress)
 }
 
-// requestThere returns a step on the target host in the form of package job.
-func (a *act) requestThere(x *across, name string, does hypervisor.Operation, needs endpoint.Capability,
+// requestOnTarget returns a step on the target host in the form of package job.
+func (a *guestRun) requestOnTarget(x *across, name string, does hypervisor.Operation, needs endpoint.Capability,
 	before func(context.Context) (time.Time, bool, error), send func(context.Context, hypervisor.Host) (string, error)) job.Step {
-	ref := a.there(x)
+	ref := a.targetRef(x)
 	return job.Step{
 		Name: name,
 		Open: func(ctx context.Context) (hypervisor.Host, error) { return a.Hosts.Open(ctx, x.HostID, needs) },
@@ -339,23 +339,23 @@ func (a *act) requestThere(x *across, name string, does hypervisor.Operation, ne
 			if clock, done, err = before(ctx); err != nil || done {
 				return clock, done, err
 			}
-			if x.TokenID, err = (&act{Worker: a.Worker, hostID: x.HostID}).tokenID(ctx, needs); err != nil {
+			if x.TokenID, err = (&guestRun{Worker: a.Worker, hostID: x.HostID}).tokenID(ctx, needs); err != nil {
 				return clock, false, err
 			}
-			return clock, false, a.run.SaveProgress(ctx, a.progress)
+			return clock, false, a.run.SaveCheckpoint(ctx, a.progress)
 		},
 		Watch: func(ctx context.Context) (hypervisor.Host, error) {
 			return a.Hosts.Open(ctx, x.HostID, endpoint.Monitoring)
 		},
-		Send:  send,
-		Query: func() hypervisor.TaskQuery { return hypervisor.TaskQuery{Guest: &ref, Node: ref.Node} },
-		Ours:  func(task hypervisor.Task) bool { return task.Operation == does && SentBy(task, x.TokenID) },
-		Absent: func(ctx context.Context, _ time.Time, reaches bool) error {
-			guest, ours, err := a.readThere(ctx, x)
+		Send:   send,
+		Query:  func() hypervisor.TaskQuery { return hypervisor.TaskQuery{Guest: &ref, Node: ref.Node} },
+		IsOurs: func(task hypervisor.Task) bool { return task.Operation == does && SentBy(task, x.TokenID) },
+		OnMissing: func(ctx context.Context, _ time.Time, reaches bool) error {
+			guest, ours, err := a.readOnTarget(ctx, x)
 			if err != nil {
 				return err
 			}
-			now, err := (&act{Worker: a.Worker, hostID: x.HostID}).tokenID(ctx, needs)
+			now, err := (&guestRun{Worker: a.Worker, hostID: x.HostID}).tokenID(ctx, needs)
 			switch {
 			case err != nil:
 				return err
@@ -368,21 +368,21 @@ func (a *act) requestThere(x *across, name string, does hypervisor.Operation, ne
 	}
 }
 
-// stillOff fails the job if somebody has started the original guest in the
+// checkStillOff fails the job if somebody has started the original guest in the
 // meantime: two copies would run.
-func (a *act) stillOff(ctx context.Context) error {
-	guest, err := ask(ctx, a, func(ctx context.Context, at hypervisor.Host) (hypervisor.Guest, error) { return at.Guest(ctx, a.ref) })
+func (a *guestRun) checkStillOff(ctx context.Context) error {
+	guest, err := callHost(ctx, a, func(ctx context.Context, at hypervisor.Host) (hypervisor.Guest, error) { return at.Guest(ctx, a.ref) })
 	if err == nil && guest.Status != hypervisor.GuestStopped {
 		err = job.Fail("the original guest is %s again, so the new one was not started", guest.Status)
 	}
 	return err
 }
 
-// startThere starts the guest on the target and verifies that it runs.
-func (a *act) startThere(ctx context.Context, x *across) error {
-	_, err := a.run.Do(ctx, a.requestThere(x, stepEnter, hypervisor.Start.Operation(), endpoint.Lifecycle,
+// startOnTarget starts the guest on the target and verifies that it runs.
+func (a *guestRun) startOnTarget(ctx context.Context, x *across) error {
+	_, err := a.run.Do(ctx, a.requestOnTarget(x, stepEnter, hypervisor.Start.Operation(), endpoint.Lifecycle,
 		func(ctx context.Context) (time.Time, bool, error) {
-			guest, ours, err := a.readThere(ctx, x)
+			guest, ours, err := a.readOnTarget(ctx, x)
 			switch {
 			case err != nil:
 				return time.Time{}, false, err
@@ -391,20 +391,20 @@ func (a *act) startThere(ctx context.Context, x *across) error {
 			case guest.Status == hypervisor.GuestRunning:
 				return guest.At, true, nil
 			}
-			if err := a.stillOff(ctx); err != nil {
+			if err := a.checkStillOff(ctx); err != nil {
 				return time.Time{}, false, err
 			}
 			a.run.Note("starting the guest there")
 			return guest.At, false, nil
 		},
 		func(ctx context.Context, at hypervisor.Host) (string, error) {
-			able, err := host.Able[hypervisor.Lifecycler](at)
+			able, err := host.AsAbility[hypervisor.LifecycleManager](at)
 			if err != nil {
 				return "", err
 			}
-			return able.Act(ctx, a.there(x), hypervisor.Start)
+			return able.Act(ctx, a.targetRef(x), hypervisor.Start)
 		}))
-	guest, _, readErr := a.learnThere(context.WithoutCancel(ctx), x)
+	guest, _, readErr := a.awaitReadOnTarget(context.WithoutCancel(ctx), x)
 	if readErr == nil && guest != nil && guest.Status == hypervisor.GuestRunning {
 		return nil
 	}

@@ -34,7 +34,7 @@ type migrationCheck struct {
 	hostID int64
 	ref    hypervisor.GuestRef
 	self   bool
-	order  MigrationOrder
+	order  MigrationRequest
 	// able returns an error for a host that cannot move guests within its
 	// cluster. With nil, the first call to the host reports that.
 	able func(ctx context.Context) error
@@ -92,7 +92,7 @@ const (
 // newMigrationCheck returns a check with empty lists. The limit bounds each
 // question to a hypervisor.
 func newMigrationCheck(d *db.DB, hosts host.Opener, limit time.Duration, hostID int64, ref hypervisor.GuestRef,
-	order MigrationOrder) *migrationCheck {
+	order MigrationRequest) *migrationCheck {
 	return &migrationCheck{
 		db: d, hosts: hosts, limit: limit, hostID: hostID, ref: ref, order: order,
 		Preflight: Preflight{TargetHostID: order.TargetHostID, Blockers: []MigrationFinding{}, Warnings: []MigrationFinding{},
@@ -136,20 +136,21 @@ func addFinding(list []MigrationFinding, code, message string) []MigrationFindin
 	return append(list, finding)
 }
 
-// look reads the database and the hypervisors. An error of the guest's own host
+// run reads the database and the hypervisors. An error of the guest's own host
 // is returned, an error of the target host is a blocker. If the guest has moved
 // since it was last seen, or moves during the check, it is checked once more on
 // its new node.
-func (m *migrationCheck) look(ctx context.Context) error {
+func (m *migrationCheck) run(ctx context.Context) error {
 	// The findings of the first attempt are dropped together with its node.
 	fresh := *m
 	fresh.Blockers, fresh.Warnings, fresh.Disks = slices.Clone(m.Blockers), slices.Clone(m.Warnings), slices.Clone(m.Disks)
 	fresh.Rejected = slices.Clone(m.Rejected)
-	err := m.lookOnce(ctx)
+	err := m.checkAtNode(ctx)
 	if problem.From(err).Code != problem.CodeNotFound {
 		return err
 	}
-	found, failed := asked(ctx, m, m.hostID, endpoint.Monitoring, func(ctx context.Context, at hypervisor.Host) (hypervisor.GuestRef, error) {
+	found, failed := callChecked(ctx, m, m.hostID, endpoint.Monitoring, func(ctx context.Context, at hypervisor.Host) (hypervisor.GuestRef,
+		error) {
 		return find(ctx, at, m.ref)
 	})
 	if failed != nil || found.Node == "" || found.Node == m.ref.Node {
@@ -157,11 +158,11 @@ func (m *migrationCheck) look(ctx context.Context) error {
 	}
 	*m = fresh
 	m.ref = found
-	return m.lookOnce(ctx)
+	return m.checkAtNode(ctx)
 }
 
-// lookOnce checks the guest on the node where it is assumed to be.
-func (m *migrationCheck) lookOnce(ctx context.Context) error {
+// checkAtNode checks the guest on the node where it is assumed to be.
+func (m *migrationCheck) checkAtNode(ctx context.Context) error {
 	m.reported = map[string]bool{}
 	if err := m.side(ctx, m.hostID, &m.source); err != nil {
 		return err
@@ -193,9 +194,9 @@ func (m *migrationCheck) lookOnce(ctx context.Context) error {
 	}
 	var err error
 	if within {
-		err = m.lookWithin(ctx)
+		err = m.checkWithinCluster(ctx)
 	} else {
-		err = m.lookAcross(ctx)
+		err = m.checkAcrossClusters(ctx)
 	}
 	m.Possible = len(m.Blockers) == 0
 	return err
@@ -216,25 +217,25 @@ func (m *migrationCheck) side(ctx context.Context, id int64, s *migrationSide) e
 	return nil
 }
 
-// asked calls a host with the token of a capability, within the limit of the
+// callChecked calls a host with the token of a capability, within the limit of the
 // check.
-func asked[A, T any](ctx context.Context, m *migrationCheck, hostID int64, capability endpoint.Capability,
+func callChecked[A, T any](ctx context.Context, m *migrationCheck, hostID int64, capability endpoint.Capability,
 	question func(ctx context.Context, able A) (T, error)) (T, error) {
-	return host.AskWithin(ctx, m.hosts, m.limit, hostID, capability, question)
+	return host.CallWithTimeout(ctx, m.hosts, m.limit, hostID, capability, question)
 }
 
 // readGuest reads the guest, its configuration and its snapshots.
 func (m *migrationCheck) readGuest(ctx context.Context) error {
-	_, err := asked(ctx, m, m.hostID, endpoint.Monitoring, func(ctx context.Context, at hypervisor.Host) (none struct{}, err error) {
+	_, err := callChecked(ctx, m, m.hostID, endpoint.Monitoring, func(ctx context.Context, at hypervisor.Host) (none struct{}, err error) {
 		if m.guest, err = at.Guest(ctx, m.ref); err != nil {
 			return none, err
 		}
-		if reader, failed := host.Able[hypervisor.ConfigReader](at); failed == nil {
+		if reader, failed := host.AsAbility[hypervisor.ConfigReader](at); failed == nil {
 			if m.config, err = reader.Config(ctx, m.ref); err != nil {
 				return none, err
 			}
 		}
-		if snapshotter, failed := host.Able[hypervisor.Snapshotter](at); failed == nil {
+		if snapshotter, failed := host.AsAbility[hypervisor.Snapshotter](at); failed == nil {
 			m.snapshots, err = snapshotter.Snapshots(ctx, m.ref)
 		}
 		return none, err
@@ -294,8 +295,8 @@ func (m *migrationCheck) chooseNode(ctx context.Context, within bool) error {
 	return nil
 }
 
-// lookWithin checks a migration between two nodes of a cluster.
-func (m *migrationCheck) lookWithin(ctx context.Context) error {
+// checkWithinCluster checks a migration between two nodes of a cluster.
+func (m *migrationCheck) checkWithinCluster(ctx context.Context) error {
 	if m.able != nil {
 		if err := m.able(ctx); err != nil {
 			return err
@@ -311,7 +312,7 @@ func (m *migrationCheck) lookWithin(ctx context.Context) error {
 	if m.order.Storage != nil {
 		query.Storage = *m.order.Storage
 	}
-	check, err := asked(ctx, m, m.hostID, endpoint.Lifecycle, func(ctx context.Context, at hypervisor.Migrator) (
+	check, err := callChecked(ctx, m, m.hostID, endpoint.Lifecycle, func(ctx context.Context, at hypervisor.Migrator) (
 		hypervisor.MigrationCheck, error) {
 		return at.CheckMigration(ctx, m.ref, query)
 	})
@@ -326,7 +327,7 @@ func (m *migrationCheck) lookWithin(ctx context.Context) error {
 	if !told && check.Nodes != nil && m.order.Storage == nil && !slices.Contains(check.Nodes, m.TargetNode) {
 		m.block(hypervisor.MigrationNodeForbidden, "The hypervisor does not allow the guest on %s.", m.TargetNode)
 	}
-	m.bound(func(d hypervisor.Disk) bool { return d.Local && !d.Shared })
+	m.checkNodeDisks(func(d hypervisor.Disk) bool { return d.Local && !d.Shared })
 	if m.TargetNode == m.ref.Node {
 		return nil
 	}
@@ -341,12 +342,12 @@ func (m *migrationCheck) lookWithin(ctx context.Context) error {
 	m.checkTargetStorage(true)
 	m.checkBridges()
 	m.checkSnapshots()
-	m.reckonWithin()
+	m.estimateWithinCluster()
 	return nil
 }
 
-// bound blocks disks of the node itself that do not move with the guest.
-func (m *migrationCheck) bound(stays func(hypervisor.Disk) bool) {
+// checkNodeDisks blocks disks of the node itself that do not move with the guest.
+func (m *migrationCheck) checkNodeDisks(stays func(hypervisor.Disk) bool) {
 	for _, d := range m.config.Disks {
 		switch {
 		case !stays(d):
@@ -362,7 +363,7 @@ func (m *migrationCheck) bound(stays func(hypervisor.Disk) bool) {
 func (m *migrationCheck) readPlace(ctx context.Context, hostID int64, number *int64) (err error) {
 	query := hypervisor.PlacementQuery{Kind: m.ref.Kind, Node: m.TargetNode, Name: m.guest.Name, Number: number,
 		ID: true, Storages: true, Bridges: true}
-	m.place, err = asked(ctx, m, hostID, endpoint.Monitoring, func(ctx context.Context, at hypervisor.Provisioner) (
+	m.place, err = callChecked(ctx, m, hostID, endpoint.Monitoring, func(ctx context.Context, at hypervisor.Provisioner) (
 		hypervisor.Placement, error) {
 		return at.Placement(ctx, query)
 	})
@@ -485,7 +486,7 @@ func (m *migrationCheck) checkSnapshots() {
 
 // counted counts snapshots for a sentence.
 func counted(snapshots []hypervisor.Snapshot) string {
-	return plan.Counted(len(snapshots), "1 snapshot", "%d snapshots")
+	return plan.Plural(len(snapshots), "1 snapshot", "%d snapshots")
 }
 
 const (
@@ -497,8 +498,8 @@ const (
 	switching = 30
 )
 
-// reckonWithin estimates the downtime of a migration within the cluster.
-func (m *migrationCheck) reckonWithin() {
+// estimateWithinCluster estimates the downtime of a migration within the cluster.
+func (m *migrationCheck) estimateWithinCluster() {
 	seconds := int64(0)
 	switch {
 	case !m.Running:

@@ -10,7 +10,7 @@ import (
 // Each disk and bridge is named, but not once more what the hypervisor has reported itself.
 func TestFindingsNameEverything(t *testing.T) {
 	t.Parallel()
-	m := newMigrationCheck(nil, nil, 0, 1, hypervisor.GuestRef{}, MigrationOrder{})
+	m := newMigrationCheck(nil, nil, 0, 1, hypervisor.GuestRef{}, MigrationRequest{})
 	m.reported = map[string]bool{}
 	m.block("locked", "The guest is locked.")
 	m.Blockers = m.report(m.Blockers, []hypervisor.MigrationFinding{

@@ -49,14 +49,14 @@ func (b *lifecycleFixture) away(ref hypervisor.GuestRef) string {
 }
 
 // moves asks for a job that moves a guest to the other node of its cluster.
-func (b *lifecycleFixture) moves(t *testing.T, p guest.Asked, confirmed bool) int64 {
+func (b *lifecycleFixture) moves(t *testing.T, p guest.RequestedGuest, confirmed bool) int64 {
 	t.Helper()
 	return b.add(t, guest.MigrateJob(job.Target{Kind: "vm", ID: p.GuestID, Name: p.Name}, b.hostID, p,
-		guest.MigrationOrder{TargetHostID: b.hostID}, confirmed))
+		guest.MigrationRequest{TargetHostID: b.hostID}, confirmed))
 }
 
 // at is the node and the status of a guest in the hypervisor and in its row.
-func (b *lifecycleFixture) at(t *testing.T, p guest.Asked) string {
+func (b *lifecycleFixture) at(t *testing.T, p guest.RequestedGuest) string {
 	t.Helper()
 	var there, row string
 	b.cluster.Change(p.Ref, func(g *hypervisor.Guest) { there = g.Node + " " + g.Status })
@@ -79,7 +79,7 @@ func TestMigrationWithinACluster(t *testing.T) {
 			for _, status := range []string{hypervisor.GuestRunning, hypervisor.GuestStopped} {
 				ref, p := b.guest(t, kind, status)
 				spec := guest.MigrateJob(job.Target{Kind: map[hypervisor.GuestKind]string{hypervisor.VM: "vm", hypervisor.Container: "app"}[kind],
-					ID: p.GuestID, Name: p.Name}, b.hostID, p, guest.MigrationOrder{TargetHostID: b.hostID}, true)
+					ID: p.GuestID, Name: p.Name}, b.hostID, p, guest.MigrationRequest{TargetHostID: b.hostID}, true)
 				_, transcript := b.ended(t, b.add(t, spec), job.Succeeded)
 				if got, want := b.at(t, p), b.away(ref)+" "+status; got != want || fmt.Sprint(b.words(t, ref)) != "[migrate]" {
 					t.Errorf("%s: the guest is %s, want %s\n%s", kind, got, want, transcript)
@@ -96,7 +96,7 @@ func TestMigrationByTheManager(t *testing.T) {
 		b.withNodes(t)
 		b.start(t)
 		ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestStopped)
-		b.cluster.Manage(ref.ID, true)
+		b.cluster.SetManaged(ref.ID, true)
 		_, transcript := b.ended(t, b.moves(t, p, false), job.Succeeded)
 		if got := b.at(t, p); got != b.away(ref)+" stopped" {
 			t.Errorf("the guest is %s\n%s", got, transcript)
@@ -174,7 +174,7 @@ func TestMigrationsThatDoNotBegin(t *testing.T) {
 				ref, p := b.guest(t, hypervisor.Container, c.status)
 				c.change(b, ref)
 				spec := guest.MigrateJob(job.Target{Kind: "app", ID: p.GuestID, Name: p.Name}, b.hostID, p,
-					guest.MigrationOrder{TargetHostID: b.hostID}, false)
+					guest.MigrationRequest{TargetHostID: b.hostID}, false)
 				j, transcript := b.ended(t, b.add(t, spec), job.Failed)
 				if !strings.Contains(j.Error, c.says) || len(b.words(t, ref)) != 0 {
 					t.Errorf("the error is %q\n%s", j.Error, transcript)

@@ -13,9 +13,9 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// chooseWay selects the first possible strategy between clusters, or checks the
+// chooseStrategy selects the first possible strategy between clusters, or checks the
 // requested one.
-func (m *migrationCheck) chooseWay(ctx context.Context, source hypervisor.Placement) error {
+func (m *migrationCheck) chooseStrategy(ctx context.Context, source hypervisor.Placement) error {
 	m.reject(ByCluster, "The hosts are not in the same cluster.")
 	wanted := m.order.Strategy
 	if wanted == nil || *wanted == BySharedStorage {
@@ -121,7 +121,7 @@ func (m *migrationCheck) fileStorage(ctx context.Context, hostID int64, node str
 		reason := ""
 		if needed := m.backupRoom(s.Name, disks); free(s) < needed {
 			reason = fmt.Sprintf("%s has %d GiB free, but up to %d GiB may be needed", s.Name, free(s)>>30, (needed+1<<30-1)>>30)
-		} else if _, err := asked(ctx, m, hostID, endpoint.Backup, func(ctx context.Context, at hypervisor.BackupFileLocator) (
+		} else if _, err := callChecked(ctx, m, hostID, endpoint.Backup, func(ctx context.Context, at hypervisor.BackupFileLocator) (
 			hypervisor.BackupFile, error) {
 			return at.BackupFile(ctx, hypervisor.BackupQuery{Storage: s.Name, Node: node}, hypervisor.Backup{})
 		}); err != nil {

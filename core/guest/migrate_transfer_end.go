@@ -20,10 +20,10 @@ const deletionLimit = 2 * time.Minute
 // removeCopies deletes the backups that the migration has created on both
 // sides, and no others. It returns what is left, as clauses. An error means
 // that this run must end; the deletion can be repeated.
-func (a *act) removeCopies(ctx context.Context, x *across) (left []string, err error) {
+func (a *guestRun) removeCopies(ctx context.Context, x *across) (left []string, err error) {
 	t := x.Transfer
 	// The job failed before it knew its backup. One may exist all the same.
-	if t.Made == nil && a.run.Begun(stepBackup) {
+	if t.Made == nil && a.run.StepStarted(stepBackup) {
 		if t.Made, err = a.newBackup(ctx, x); err != nil {
 			left = append(left, fmt.Sprintf("could not check whether a backup was left on the storage %s", x.SourceStorage))
 		}
@@ -39,10 +39,10 @@ func (a *act) removeCopies(ctx context.Context, x *across) (left []string, err e
 	switch {
 	case t.To == nil:
 	// A restore whose result is unknown may still be reading the backup.
-	case x.Failure != nil && x.Failure.Status == job.Unknown && a.run.Begun(x.restoring()):
+	case x.Failure != nil && x.Failure.Status == job.Unknown && a.run.StepStarted(x.restoring()):
 		left = append(left, fmt.Sprintf("the backup %s stays on %s, because a restore may still need it", t.To.ID, x.HostName))
 	default:
-		if text := a.removeBackup(ctx, x.HostID, x.copyAt(*t.To, a.asked)); text != "" {
+		if text := a.removeBackup(ctx, x.HostID, x.copyAt(*t.To, a.requested)); text != "" {
 			left = append(left, text)
 		}
 	}
@@ -57,7 +57,7 @@ func (a *act) removeCopies(ctx context.Context, x *across) (left []string, err e
 // removeBackup deletes a backup if it exists and waits until it is gone. It
 // returns what is left, or an empty string. If another job writes or deletes
 // the backup, removeBackup waits for that job first.
-func (a *act) removeBackup(ctx context.Context, hostID int64, b hypervisor.Backup) (left string) {
+func (a *guestRun) removeBackup(ctx context.Context, hostID int64, b hypervisor.Backup) (left string) {
 	held := false
 	for ends, sent, seen := time.Now().Add(deletionLimit), false, false; ; seen = true {
 		list, err := a.backups(ctx, hostID, b.Node, b.Storage)
@@ -77,8 +77,8 @@ func (a *act) removeBackup(ctx context.Context, hostID int64, b hypervisor.Backu
 			}
 		}
 		if err == nil && held && !sent {
-			_, err = host.AskWithin(ctx, a.Hosts, a.readLimit(), hostID, endpoint.Backup,
-				func(ctx context.Context, at hypervisor.Backuper) (string, error) { return at.DeleteBackup(ctx, b) })
+			_, err = host.CallWithTimeout(ctx, a.Hosts, a.readLimit(), hostID, endpoint.Backup,
+				func(ctx context.Context, at hypervisor.BackupManager) (string, error) { return at.DeleteBackup(ctx, b) })
 			sent = err == nil
 			if kind := sdk.KindOf(err); kind == sdk.NotFound || kind == sdk.Timeout || kind == sdk.Unreachable {
 				// The list shows whether it was deleted, and asking twice does

@@ -63,7 +63,7 @@ func TestTransferToAnotherCluster(t *testing.T) {
 				b.withMachines(t)
 				b.start(t)
 				ref, p := b.starting(t, hypervisor.VM, status)
-				found := b.preflight(t, p, guest.MigrationOrder{TargetHostID: b.otherID})
+				found := b.preflight(t, p, guest.MigrationRequest{TargetHostID: b.otherID})
 				if !found.Possible || *found.Strategy != guest.ByTransfer || fmt.Sprint(rejected(found)) != "[cluster shared_storage]" ||
 					found.DowntimeS == nil || found.Bytes == nil ||
 					status == hypervisor.GuestRunning && !strings.Contains(found.DowntimeBasis, "copied") {
@@ -109,7 +109,10 @@ func TestTransferKeepsOthersOffItsCopy(t *testing.T) {
 			return content, nil
 		})
 		b.wrapBackups = func(h hypervisor.Host) hypervisor.Host {
-			return heldDeletion{h, h.(hypervisor.Backuper), h.(hypervisor.BackupFileLocator), func() { deleting = append(deleting, held()...) }}
+			return heldDeletion{h, h.(hypervisor.BackupManager), h.(hypervisor.BackupFileLocator), func() {
+				deleting = append(deleting,
+					held()...)
+			}}
 		}
 		b.start(t)
 		_, p := b.starting(t, hypervisor.VM, hypervisor.GuestStopped)
@@ -124,14 +127,14 @@ func TestTransferKeepsOthersOffItsCopy(t *testing.T) {
 // heldDeletion tells of the deletion of a backup before it is sent.
 type heldDeletion struct {
 	hypervisor.Host
-	hypervisor.Backuper
+	hypervisor.BackupManager
 	hypervisor.BackupFileLocator
 	before func()
 }
 
 func (h heldDeletion) DeleteBackup(ctx context.Context, b hypervisor.Backup) (string, error) {
 	h.before()
-	return h.Backuper.DeleteBackup(ctx, b)
+	return h.BackupManager.DeleteBackup(ctx, b)
 }
 
 // flipping changes one byte on the way.
@@ -327,7 +330,7 @@ func TestStrategiesThatAreNotThere(t *testing.T) {
 		_, p := b.starting(t, hypervisor.VM, hypervisor.GuestStopped)
 		check := func(what string, target int64, strategy, taken, blockers, others string) {
 			t.Helper()
-			order := guest.MigrationOrder{TargetHostID: target}
+			order := guest.MigrationRequest{TargetHostID: target}
 			if strategy != "" {
 				order.Strategy = &strategy
 			}

@@ -46,8 +46,8 @@ const (
 	copyGrace = 10 * time.Minute
 )
 
-// carry copies the backup to the other side and finds it in the list there.
-func (a *act) carry(ctx context.Context, x *across) error {
+// copyBackup copies the backup to the other side and finds it in the list there.
+func (a *guestRun) copyBackup(ctx context.Context, x *across) error {
 	made := *x.Transfer.Made
 	if made.SizeBytes == nil {
 		return job.Fail("the hypervisor does not report the size of the backup %s", made.ID)
@@ -66,7 +66,7 @@ func (a *act) carry(ctx context.Context, x *across) error {
 	}
 	limit := copyGrace + time.Duration(*made.SizeBytes/slowCopy)*time.Second
 	// Without this a retention job could delete the copy before it is restored.
-	release, err := a.holdBackup(ctx, x.HostID, x.copyAt(*to, a.asked), limit+defaultProofLimit)
+	release, err := a.holdBackup(ctx, x.HostID, x.copyAt(*to, a.requested), limit+defaultProofLimit)
 	if err != nil {
 		return err
 	}
@@ -109,17 +109,17 @@ func (a *act) carry(ctx context.Context, x *across) error {
 		}
 		pause *= 4
 	}
-	return a.proveCopy(ctx, x, *made.SizeBytes)
+	return a.verifyCopy(ctx, x, *made.SizeBytes)
 }
 
 // copyAt returns the copy as a backup of the target host.
-func (x *across) copyAt(file hypervisor.BackupFile, of Asked) hypervisor.Backup {
+func (x *across) copyAt(file hypervisor.BackupFile, of RequestedGuest) hypervisor.Backup {
 	return hypervisor.Backup{ID: file.ID, Storage: x.TargetStorage, Node: x.Node, Kind: of.Kind, Guest: of.Ref}
 }
 
 // holdBackup keeps other jobs away from a backup for at most limit, or until
 // release is called.
-func (a *act) holdBackup(ctx context.Context, hostID int64, b hypervisor.Backup, limit time.Duration) (release func(), err error) {
+func (a *guestRun) holdBackup(ctx context.Context, hostID int64, b hypervisor.Backup, limit time.Duration) (release func(), err error) {
 	volume := host.Volume{Node: b.Node, Storage: b.Storage, Name: b.ID}
 	exclusive, err := volume.Exclusive(ctx, a.DB, hostID)
 	if err != nil {
@@ -130,10 +130,10 @@ func (a *act) holdBackup(ctx context.Context, hostID int64, b hypervisor.Backup,
 
 // backupFile returns the file of a backup, or the place for it. It retries
 // until the hypervisor answers.
-func (a *act) backupFile(ctx context.Context, hostID int64, query hypervisor.BackupQuery, b hypervisor.Backup) (
+func (a *guestRun) backupFile(ctx context.Context, hostID int64, query hypervisor.BackupQuery, b hypervisor.Backup) (
 	file hypervisor.BackupFile, err error) {
-	err = a.run.Patiently(ctx, func(ctx context.Context) (err error) {
-		file, err = host.AskWithin(ctx, a.Hosts, a.readLimit(), hostID, endpoint.Backup,
+	err = a.run.RetryUnreachable(ctx, func(ctx context.Context) (err error) {
+		file, err = host.CallWithTimeout(ctx, a.Hosts, a.readLimit(), hostID, endpoint.Backup,
 			func(ctx context.Context, at hypervisor.BackupFileLocator) (hypervisor.BackupFile, error) {
 				return at.BackupFile(ctx, query, b)
 			})
@@ -144,7 +144,7 @@ func (a *act) backupFile(ctx context.Context, hostID int64, query hypervisor.Bac
 
 // makeRoom selects the file for the copy. It fails if something exists there or
 // if the space does not suffice.
-func (a *act) makeRoom(ctx context.Context, x *across, made hypervisor.Backup, to hypervisor.BackupFile) error {
+func (a *guestRun) makeRoom(ctx context.Context, x *across, made hypervisor.Backup, to hypervisor.BackupFile) error {
 	there, err := a.backups(ctx, x.HostID, x.Node, x.TargetStorage)
 	if err != nil {
 		return err
@@ -153,10 +153,10 @@ func (a *act) makeRoom(ctx context.Context, x *across, made hypervisor.Backup, t
 		return job.Fail("the host %s already has a backup %s, which does not belong to this move", x.HostName, to.ID)
 	}
 	var place hypervisor.Placement
-	err = a.run.Patiently(ctx, func(ctx context.Context) (err error) {
-		place, err = host.AskWithin(ctx, a.Hosts, a.readLimit(), x.HostID, endpoint.Monitoring,
+	err = a.run.RetryUnreachable(ctx, func(ctx context.Context) (err error) {
+		place, err = host.CallWithTimeout(ctx, a.Hosts, a.readLimit(), x.HostID, endpoint.Monitoring,
 			func(ctx context.Context, at hypervisor.Provisioner) (hypervisor.Placement, error) {
-				return at.Placement(ctx, hypervisor.PlacementQuery{Kind: a.asked.Kind, Node: x.Node, Name: x.Name, Storages: true})
+				return at.Placement(ctx, hypervisor.PlacementQuery{Kind: a.requested.Kind, Node: x.Node, Name: x.Name, Storages: true})
 			})
 		return err
 	})
@@ -168,14 +168,14 @@ func (a *act) makeRoom(ctx context.Context, x *across, made hypervisor.Backup, t
 			*made.SizeBytes>>20)
 	}
 	x.Transfer.To = &to
-	return a.run.SaveProgress(ctx, a.progress)
+	return a.run.SaveCheckpoint(ctx, a.progress)
 }
 
 // copyOver copies a file from one machine to the other through this service,
 // without writing it to the service's disk. Both machines compute the SHA-256;
 // a copy with another one is not stored. If a copy was begun before, copyOver
 // first checks whether it is complete.
-func (a *act) copyOver(ctx context.Context, t *transfer, from string, size int64, limit time.Duration,
+func (a *guestRun) copyOver(ctx context.Context, t *transfer, from string, size int64, limit time.Duration,
 	resumed bool) (sum string, err error) {
 	copied := func(ctx context.Context, source, target hypervisor.NodeExecutor) error {
 		if sum, err = digestOf(ctx, source, from, limit); err != nil {
@@ -186,7 +186,7 @@ func (a *act) copyOver(ctx context.Context, t *transfer, from string, size int64
 				return nil
 			}
 		}
-		return pipe(ctx, source, target, from, hypervisor.NodeFile{Path: t.To.Path, Mode: copyMode, Size: size, SHA256: sum}, a.run.Share)
+		return pipe(ctx, source, target, from, hypervisor.NodeFile{Path: t.To.Path, Mode: copyMode, Size: size, SHA256: sum}, a.run.SetProgress)
 	}
 	// All jobs take the login of the host with the lower ID first. Two jobs in
 	// opposite directions would otherwise wait for each other for ever.
@@ -201,7 +201,7 @@ func (a *act) copyOver(ctx context.Context, t *transfer, from string, size int64
 }
 
 // onBoth runs work with logins to two machines.
-func (a *act) onBoth(ctx context.Context, first, second int64, limit time.Duration,
+func (a *guestRun) onBoth(ctx context.Context, first, second int64, limit time.Duration,
 	work func(ctx context.Context, first, second hypervisor.NodeExecutor) error) error {
 	var failed error // of the second, which the first would take for its own
 	err := a.Machines.OnMachine(ctx, first, limit, func(ctx context.Context, one hypervisor.NodeExecutor) error {
@@ -276,10 +276,10 @@ func (s *sharing) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// proveCopy finds the copy in the target's list.
-func (a *act) proveCopy(ctx context.Context, x *across, size int64) error {
+// verifyCopy finds the copy in the target's list.
+func (a *guestRun) verifyCopy(ctx context.Context, x *across, size int64) error {
 	return a.appears(ctx, x, func(b hypervisor.Backup) bool {
-		return b.ID == x.Transfer.To.ID && b.Kind == a.asked.Kind && b.SizeBytes != nil && *b.SizeBytes == size
+		return b.ID == x.Transfer.To.ID && b.Kind == a.requested.Kind && b.SizeBytes != nil && *b.SizeBytes == size
 	}, "the host lists the copy", fmt.Sprintf("the copy was stored on the host %s, but its storage %s does not list it", x.HostName,
 		x.TargetStorage))
 }

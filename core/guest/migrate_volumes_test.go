@@ -12,7 +12,7 @@ import (
 )
 
 // preflight checks a move of a VM as a request does.
-func (b *lifecycleFixture) preflight(t *testing.T, p guest.Asked, order guest.MigrationOrder) guest.Preflight {
+func (b *lifecycleFixture) preflight(t *testing.T, p guest.RequestedGuest, order guest.MigrationRequest) guest.Preflight {
 	t.Helper()
 	g, err := (&guest.Store{DB: b.db, Self: &guest.Self{DB: b.db}}).Get(t.Context(), guest.VM, p.GuestID)
 	if err != nil {
@@ -64,7 +64,7 @@ func TestMigrationToWhereVolumesAreShared(t *testing.T) {
 					config.Disks[0].Storage, config.Disks[0].Volume = c.disk, c.disk+":disk-"+string(ref.ID)
 				})
 				disks := slices.Clone(b.cluster.ConfigOf(ref.ID).Disks)
-				order := guest.MigrationOrder{TargetHostID: b.otherID}
+				order := guest.MigrationRequest{TargetHostID: b.otherID}
 				if c.storage != "" {
 					order.Storage = &c.storage
 				}

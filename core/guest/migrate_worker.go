@@ -24,8 +24,8 @@ func (w *Worker) migrate(ctx context.Context, run *job.Run) error {
 	if err := run.Params(&params); err != nil {
 		return err
 	}
-	a := &act{Worker: w, run: run, asked: params.Asked}
-	if err := run.Progress(&a.progress); err != nil {
+	a := &guestRun{Worker: w, run: run, requested: params.RequestedGuest}
+	if err := run.LoadCheckpoint(&a.progress); err != nil {
 		return err
 	}
 	// After a restart of the service the decision stands. The guest may be
@@ -53,24 +53,24 @@ func (w *Worker) migrate(ctx context.Context, run *job.Run) error {
 // decideMigration repeats the whole check and stores how the guest is moved.
 // The situation may have changed since the request, but the job must not do
 // more than the user has confirmed.
-func (a *act) decideMigration(ctx context.Context, spec migrationSpec) error {
+func (a *guestRun) decideMigration(ctx context.Context, spec migrationSpec) error {
 	if err := a.locate(ctx); err != nil {
 		return err
 	}
 	self := false
 	if a.Self != nil {
 		var err error
-		if self, err = a.Self(ctx, a.asked.GuestID); err != nil {
+		if self, err = a.Self(ctx, a.requested.GuestID); err != nil {
 			return err
 		}
 	}
 	check := newMigrationCheck(a.DB, a.Hosts, a.readLimit(), a.hostID, a.ref, spec.Order)
 	check.self, check.machines = self, a.Machines
-	if err := check.look(ctx); err != nil {
+	if err := check.run(ctx); err != nil {
 		return err
 	}
 	a.ref = check.ref
-	if other := a.asked.another(check.guest, false); other != "" {
+	if other := a.requested.another(check.guest, false); other != "" {
 		return job.Fail("%s; nothing was done", other)
 	}
 	for _, f := range check.Warnings {
@@ -79,7 +79,7 @@ func (a *act) decideMigration(ctx context.Context, spec migrationSpec) error {
 	switch {
 	case len(check.Blockers) > 0:
 		return job.Fail("the guest cannot be migrated: %s Nothing was done", sentences(check.Blockers))
-	case self && !a.asked.ConfirmedSelf:
+	case self && !a.requested.ConfirmedSelf:
 		return job.Fail("the service itself runs in this guest, and this was not confirmed; nothing was done")
 	case check.stops() && !spec.Confirmed:
 		return job.Fail("the guest would be stopped for the move, and this was not confirmed; nothing was done")
@@ -93,7 +93,7 @@ func (a *act) decideMigration(ctx context.Context, spec migrationSpec) error {
 		m.Across = check.decided()
 	}
 	a.progress.Migration = m
-	return a.run.SaveProgress(ctx, a.progress)
+	return a.run.SaveCheckpoint(ctx, a.progress)
 }
 
 // readLimit bounds one read from a hypervisor.
@@ -113,7 +113,7 @@ const startingLimit = time.Minute
 
 // arrive waits until the guest is where it should be. The task of the request
 // may have ended before.
-func (a *act) arrive(ctx context.Context, m *migration) error {
+func (a *guestRun) arrive(ctx context.Context, m *migration) error {
 	limit := a.ArriveLimit
 	if limit == 0 {
 		limit = defaultArriveLimit
@@ -129,7 +129,7 @@ func (a *act) arrive(ctx context.Context, m *migration) error {
 			return a.stopped(ctx)
 		}
 		if err == nil && state.Done != "" {
-			return a.show(context.WithoutCancel(ctx), a.asked.GuestID, guest)
+			return a.show(context.WithoutCancel(ctx), a.requested.GuestID, guest)
 		}
 		wrong := ""
 		switch kind := sdk.KindOf(err); {
@@ -169,7 +169,7 @@ func (a *act) arrive(ctx context.Context, m *migration) error {
 }
 
 // stopped returns why a wait ended early.
-func (a *act) stopped(ctx context.Context) error {
+func (a *guestRun) stopped(ctx context.Context) error {
 	select {
 	case <-a.run.Canceled():
 		return job.Undetermined("canceled, but the hypervisor's high availability manager continues to work on the guest")

@@ -49,10 +49,10 @@ type Interface struct {
 // Network reads a guest's NICs from the hypervisor and its addresses from the
 // guest, and stores the addresses. A guest that cannot report them does not
 // make the request fail. Problems: not_found, unsupported, and those of
-// host.Ask.
+// host.Call.
 func (a *Actor) Network(ctx context.Context, g *Guest) ([]Interface, error) {
 	on := Subject{Guest: g, hosts: a.Hosts}
-	found, err := Look(ctx, on, hypervisor.NICEditor.NICs)
+	found, err := Call(ctx, on, hypervisor.NICEditor.NICs)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (a *Actor) Network(ctx context.Context, g *Guest) ([]Interface, error) {
 	all := showNICs(found)
 	limited, cancel := context.WithTimeout(ctx, addressLimit)
 	defer cancel()
-	told, err := Look(limited, on, hypervisor.NICEditor.Addresses)
+	told, err := Call(limited, on, hypervisor.NICEditor.Addresses)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

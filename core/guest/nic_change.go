@@ -11,8 +11,8 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// ChangedInterface is a NIC after a change.
-type ChangedInterface struct {
+// InterfaceChangeResult is a NIC after a change.
+type InterfaceChangeResult struct {
 	Interface
 	PendingRestart bool `json:"pending_restart" doc:"true if a change waits for a restart of the guest"`
 }
@@ -25,40 +25,40 @@ var addressing = []string{hypervisor.NICIP, hypervisor.NICGateway, hypervisor.NI
 // addresses. All faults of the change are one problem invalid. Other problems:
 // not_found for the NIC; vm_addressing_not_editable for addresses of a VM;
 // digest_conflict; guest_busy; capability_missing; unsupported; those of
-// host.Ask and of Actor.Do.
-func ChangeNIC(ctx context.Context, a *Actor, r Request, iface string, change hypervisor.NICChange) (ChangedInterface, error) {
+// host.Call and of Actor.Do.
+func ChangeNIC(ctx context.Context, a *Actor, r Request, iface string, change hypervisor.NICChange) (InterfaceChangeResult, error) {
 	named := slices.Concat(change.Fields, change.Clear)
 	if len(named) == 0 {
-		return ChangedInterface{}, NothingToChange()
+		return InterfaceChangeResult{}, NothingToChange()
 	}
 	if err := a.Hosts.Require(ctx, r.Guest.HostID, endpoint.Lifecycle, func(at hypervisor.Host) error {
-		_, err := host.Able[hypervisor.NICEditor](at)
+		_, err := host.AsAbility[hypervisor.NICEditor](at)
 		return err
 	}); err != nil {
-		return ChangedInterface{}, err
+		return InterfaceChangeResult{}, err
 	}
 	on := Subject{Guest: r.Guest, hosts: a.Hosts}
-	list, err := Look(ctx, on, hypervisor.NICEditor.NICs)
+	list, err := Call(ctx, on, hypervisor.NICEditor.NICs)
 	if err != nil {
-		return ChangedInterface{}, err
+		return InterfaceChangeResult{}, err
 	}
 	now := nicNamed(list, iface)
 	switch {
 	case now == nil:
-		return ChangedInterface{}, problem.New(problem.CodeNotFound, "the guest does not have this NIC")
+		return InterfaceChangeResult{}, problem.New(problem.CodeNotFound, "the guest does not have this NIC")
 	case r.Guest.Kind == VM && slices.ContainsFunc(named, func(field string) bool { return slices.Contains(addressing, field) }):
-		return ChangedInterface{}, problem.New(problem.CodeVMAddressing,
+		return InterfaceChangeResult{}, problem.New(problem.CodeVMAddressing,
 			"the addresses of a VM are set inside it or by its network; the hypervisor does not know them")
 	}
 	if err := CheckDigest(change.Digest, list.Digest); err != nil {
-		return ChangedInterface{}, err
+		return InterfaceChangeResult{}, err
 	}
 	if err := a.checkNIC(ctx, r.Guest, *now, change); err != nil {
-		return ChangedInterface{}, err
+		return InterfaceChangeResult{}, err
 	}
 	change.Digest, change.Raw = list.Digest, now.Raw
 	audit.Describe(ctx, func(e *audit.Entry) { e.Detail("changed", named) })
-	var after ChangedInterface
+	var after InterfaceChangeResult
 	err = a.Do(ctx, r, func(ctx context.Context, c *Change) (err error) {
 		after, err = c.changeNIC(ctx, on, *now, list.Digest, change)
 		// The configuration is marked as outdated even if the change failed,
@@ -73,9 +73,9 @@ func ChangeNIC(ctx context.Context, a *Actor, r Request, iface string, change hy
 
 // changeNIC sends the change and reads the NIC again.
 func (c *Change) changeNIC(ctx context.Context, on Subject, before hypervisor.NIC, digest string, change hypervisor.NICChange) (
-	ChangedInterface, error) {
+	InterfaceChangeResult, error) {
 	read := func(ctx context.Context) (*hypervisor.NIC, hypervisor.NICList, error) {
-		list, err := Look(ctx, on, hypervisor.NICEditor.NICs)
+		list, err := Call(ctx, on, hypervisor.NICEditor.NICs)
 		if err != nil {
 			return nil, list, err
 		}
@@ -99,14 +99,14 @@ func (c *Change) changeNIC(ctx context.Context, on Subject, before hypervisor.NI
 			return waits || nicWith(*now, change) == *nicComparable(now), nil
 		})
 	if err != nil {
-		return ChangedInterface{}, err
+		return InterfaceChangeResult{}, err
 	}
 	now, list, err := read(ctx)
 	if err != nil {
-		return ChangedInterface{}, err
+		return InterfaceChangeResult{}, err
 	}
 	shown := showNICs(hypervisor.NICList{Digest: list.Digest, NICs: []hypervisor.NIC{*now}})
-	return ChangedInterface{Interface: shown[0], PendingRestart: now.Pending}, nil
+	return InterfaceChangeResult{Interface: shown[0], PendingRestart: now.Pending}, nil
 }
 
 // nicNamed returns the NIC with the key, or else with the name inside a

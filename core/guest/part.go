@@ -20,11 +20,11 @@ import (
 type Parts struct {
 	*Worker
 	Run   *job.Run
-	Asked Asked
-	// Kept is the section of the job's checkpoint for the parts, by their
+	Asked RequestedGuest
+	// Checkpoints is the section of the job's checkpoint for the parts, by their
 	// names. Save stores the checkpoint.
-	Kept map[string]json.RawMessage
-	Save func(ctx context.Context) error
+	Checkpoints map[string]json.RawMessage
+	Save        func(ctx context.Context) error
 }
 
 // Snapshot takes a snapshot without the guest's memory.
@@ -62,7 +62,7 @@ func (p *Parts) BackUp(ctx context.Context, part, storage, notes string) (hyperv
 	if err != nil {
 		return hypervisor.Backup{}, err
 	}
-	made, err := askAs(ctx, a, endpoint.Backup, func(ctx context.Context, at hypervisor.Host) ([]hypervisor.Backup, error) {
+	made, err := callHostAs(ctx, a, endpoint.Backup, func(ctx context.Context, at hypervisor.Host) ([]hypervisor.Backup, error) {
 		return backupsSince(ctx, at, a.ref, spec.BackupSpec, time.Time{})
 	})
 	if err != nil {
@@ -70,7 +70,7 @@ func (p *Parts) BackUp(ctx context.Context, part, storage, notes string) (hyperv
 	}
 	// The task may not have reported its backup. The newest one with these
 	// notes is ours then.
-	id := p.Run.MadeBackup(part + "/" + RunBackup.Steps[0].Name)
+	id := p.Run.CreatedBackup(part + "/" + RunBackup.Steps[0].Name)
 	for i := len(made) - 1; i >= 0; i-- {
 		if id == "" || made[i].ID == id {
 			p.relist(ctx, p.Run, a.hostID, storage, a.ref.Node)
@@ -80,18 +80,18 @@ func (p *Parts) BackUp(ctx context.Context, part, storage, notes string) (hyperv
 	return hypervisor.Backup{}, job.Fail("the backup was created, but the storage does not list it")
 }
 
-// Restorable returns the IDs of the guest's volumes that a backup contains, for
+// RestorableVolumes returns the IDs of the guest's volumes that a backup contains, for
 // a later restore over the guest. It fails if a restore would destroy volumes
 // that backups leave out: the job must not begin something that it cannot undo.
-func (p *Parts) Restorable(ctx context.Context) (volumes []string, err error) {
-	a := &act{Worker: p.Worker, run: p.Run, asked: p.Asked}
+func (p *Parts) RestorableVolumes(ctx context.Context) (volumes []string, err error) {
+	a := &guestRun{Worker: p.Worker, run: p.Run, requested: p.Asked}
 	if err := a.locate(ctx); err != nil {
 		return nil, err
 	}
 	var config hypervisor.Config
-	err = p.Run.Patiently(ctx, func(ctx context.Context) (err error) {
-		config, err = ask(ctx, a, func(ctx context.Context, at hypervisor.Host) (hypervisor.Config, error) {
-			reader, err := host.Able[hypervisor.ConfigReader](at)
+	err = p.Run.RetryUnreachable(ctx, func(ctx context.Context) (err error) {
+		config, err = callHost(ctx, a, func(ctx context.Context, at hypervisor.Host) (hypervisor.Config, error) {
+			reader, err := host.AsAbility[hypervisor.ConfigReader](at)
 			if err != nil {
 				return hypervisor.Config{}, nil
 			}
@@ -104,7 +104,7 @@ func (p *Parts) Restorable(ctx context.Context) (volumes []string, err error) {
 	}
 	o := overwrite(config, nil)
 	if len(o.erased) > 0 {
-		return nil, job.Fail("backups do not include %s, and a restore would destroy that data", naming(o.erased))
+		return nil, job.Fail("backups do not include %s, and a restore would destroy that data", formatVolumes(o.erased))
 	}
 	return volumeIDs(o.replaced), nil
 }
@@ -113,7 +113,7 @@ func (p *Parts) Restorable(ctx context.Context) (volumes []string, err error) {
 // other volumes than the given ones by now. Nil means any volumes. It runs even
 // if the job was canceled.
 func (p *Parts) Restore(ctx context.Context, part string, backup hypervisor.Backup, volumes []string) error {
-	a := &act{Worker: p.Worker, run: p.Run, asked: p.Asked}
+	a := &guestRun{Worker: p.Worker, run: p.Run, requested: p.Asked}
 	if err := a.locate(ctx); err != nil {
 		return err
 	}
@@ -128,18 +128,18 @@ func (p *Parts) Restore(ctx context.Context, part string, backup hypervisor.Back
 // do runs a part and returns the act, which knows where the guest was found.
 // The part has its own section of the checkpoint, and its steps have the part's
 // name as prefix.
-func do[P any](ctx context.Context, p *Parts, part string, undoes bool, w Work[P], spec P) (*act, error) {
+func do[P any](ctx context.Context, p *Parts, part string, undoes bool, w Work[P], spec P) (*guestRun, error) {
 	w = w.interrupting(spec)
-	a := &act{Worker: p.Worker, run: p.Run, asked: p.Asked, interrupts: w.Interrupts}
+	a := &guestRun{Worker: p.Worker, run: p.Run, requested: p.Asked, interrupts: w.Interrupts}
 	a.keep = func(ctx context.Context, now progress) error {
 		raw, err := json.Marshal(now)
 		if err != nil {
 			return fmt.Errorf("encoding a checkpoint: %w", err)
 		}
-		p.Kept[part] = raw
+		p.Checkpoints[part] = raw
 		return p.Save(ctx)
 	}
-	if raw := p.Kept[part]; raw != nil {
+	if raw := p.Checkpoints[part]; raw != nil {
 		if err := json.Unmarshal(raw, &a.progress); err != nil {
 			return nil, fmt.Errorf("decoding a checkpoint: %w", err)
 		}
@@ -163,10 +163,10 @@ func do[P any](ctx context.Context, p *Parts, part string, undoes bool, w Work[P
 // the first refusal. Reversible does not ask the hypervisor.
 func (a *Actor) Reversible(ctx context.Context, g *Guest) (snapshot bool, storage string, err error) {
 	err = a.Hosts.Require(ctx, g.HostID, endpoint.Lifecycle, func(at hypervisor.Host) error {
-		if _, err := host.Able[hypervisor.Lifecycler](at); err != nil {
+		if _, err := host.AsAbility[hypervisor.LifecycleManager](at); err != nil {
 			return err
 		}
-		_, err := host.Able[hypervisor.Snapshotter](at)
+		_, err := host.AsAbility[hypervisor.Snapshotter](at)
 		return err
 	})
 	if err != nil && problem.From(err).Status() >= 500 && !unsupported(err) {
@@ -188,7 +188,7 @@ func (a *Actor) Reversible(ctx context.Context, g *Guest) (snapshot bool, storag
 		}
 		if o := overwrite(hypervisor.Config{Disks: disks}, nil); len(o.erased) > 0 {
 			storage, err = "", problem.New(problem.CodeVolumesNotInBackup, "cannot roll back %s with a backup: backups do not include %s, and "+
-				"a restore would destroy that data; include all volumes in backups first", g.Name, naming(o.erased))
+				"a restore would destroy that data; include all volumes in backups first", g.Name, formatVolumes(o.erased))
 		}
 	}
 	if snapshot || storage != "" {

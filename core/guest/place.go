@@ -78,7 +78,7 @@ func (a *Actor) placeOn(ctx context.Context, hostID int64, number string, query 
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading the host's cluster: %w", err))
 	}
-	p.Placement, err = host.AskWithin(ctx, a.Hosts, lookLimit, hostID, endpoint.Monitoring,
+	p.Placement, err = host.CallWithTimeout(ctx, a.Hosts, callLimit, hostID, endpoint.Monitoring,
 		func(ctx context.Context, at hypervisor.Provisioner) (hypervisor.Placement, error) {
 			return at.Placement(ctx, query)
 		})

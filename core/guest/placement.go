@@ -41,7 +41,7 @@ type PlacementLimits struct {
 
 // Placement asks the host's hypervisor what a new guest on a node can use. It
 // reserves nothing. An unknown node is the problem not_found; others are those
-// of host.Ask.
+// of host.Call.
 func (a *Actor) Placement(ctx context.Context, hostID int64, node string) (Placement, error) {
 	found, err := a.placeOn(ctx, hostID, "number", hypervisor.PlacementQuery{Kind: hypervisor.VM, Node: node, ID: true, Storages: true,
 		Bridges: true})

@@ -33,10 +33,10 @@ func (g *Guest) since() time.Time {
 	return g.FiguresAt.Add(-time.Duration(*g.UptimeS) * time.Second)
 }
 
-// planned turns an error of the plan's own look at the hypervisor into a
+// warnOnError turns an error of the plan's own look at the hypervisor into a
 // warning. A plan should say what it can, even if the hypervisor is
 // unreachable. Other errors are returned.
-func planned(p *plan.Plan, err error) error {
+func warnOnError(p *plan.Plan, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -50,9 +50,9 @@ func planned(p *plan.Plan, err error) error {
 // planRollBack adds what a rollback loses: everything since the snapshot and,
 // on some storages, later snapshots.
 func planRollBack(ctx context.Context, on Subject, spec hypervisor.RollbackSpec, p *plan.Plan) error {
-	all, err := Look(ctx, on, hypervisor.Snapshotter.Snapshots)
+	all, err := Call(ctx, on, hypervisor.Snapshotter.Snapshots)
 	if err != nil {
-		return planned(p, err)
+		return warnOnError(p, err)
 	}
 	target := named(all, spec.Name)
 	if target == nil {
@@ -91,9 +91,9 @@ func follows(all []hypervisor.Snapshot, s hypervisor.Snapshot, name string) bool
 
 // planDeleteSnapshot adds the snapshot that will be deleted.
 func planDeleteSnapshot(ctx context.Context, on Subject, name string, p *plan.Plan) error {
-	s, err := lookFor(ctx, on, name)
+	s, err := findSnapshot(ctx, on, name)
 	if err != nil {
-		return planned(p, err)
+		return warnOnError(p, err)
 	}
 	if s == nil {
 		return noSnapshot()

@@ -139,7 +139,7 @@ func TestKilledWhileAnAppIsUninstalled(t *testing.T) {
 				}
 				uninstall := func() int64 {
 					return b.add(t, guest.Uninstall.Spec(job.Target{Kind: "app", ID: app, Name: "wiki"}, 1, b.hostID,
-						guest.Params[hypervisor.DestroySpec]{Asked: p}))
+						guest.Params[hypervisor.DestroySpec]{RequestedGuest: p}))
 				}
 				want := job.Succeeded
 				if b.Forgets && point == "before destroy" {
@@ -231,7 +231,7 @@ func TestWhatIsNotDestroyed(t *testing.T) {
 		ref, p := b.guest(t, hypervisor.Container, hypervisor.GuestRunning)
 		b.cluster.ChangeConfig(ref.ID, func(c *hypervisor.Config) { c.Protected = true })
 		j, transcript := b.ended(t, b.add(t, guest.Uninstall.Spec(job.Target{Kind: "app", ID: 1, Name: "wiki"}, 1, b.hostID,
-			guest.Params[hypervisor.DestroySpec]{Asked: p})), job.Failed)
+			guest.Params[hypervisor.DestroySpec]{RequestedGuest: p})), job.Failed)
 		if got := statusOf(b.cluster, ref.ID); got != hypervisor.GuestRunning || len(b.words(t, ref)) != 0 ||
 			!strings.Contains(j.Error, "the guest has protection enabled on the hypervisor; nothing was done") {
 			t.Errorf("a protected container is %s: %s\n%s", got, j.Error, transcript)
@@ -276,19 +276,19 @@ func (h twice) Destroy(ctx context.Context, ref hypervisor.GuestRef, spec hyperv
 func TestBackupsOfAnEarlierGuestOfTheID(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		job        func(t *testing.T, b *lifecycleFixture, p guest.Asked, ref hypervisor.GuestRef) job.Spec
+		job        func(t *testing.T, b *lifecycleFixture, p guest.RequestedGuest, ref hypervisor.GuestRef) job.Spec
 		superseded string
 	}{
-		"made": {func(t *testing.T, b *lifecycleFixture, _ guest.Asked, _ hypervisor.GuestRef) job.Spec {
+		"made": {func(t *testing.T, b *lifecycleFixture, _ guest.RequestedGuest, _ hypervisor.GuestRef) job.Spec {
 			return guest.CreateJob(b.hostID, b.vmSpec("900"), true, true)
 		}, "t f"},
-		"copied": {func(t *testing.T, b *lifecycleFixture, p guest.Asked, _ hypervisor.GuestRef) job.Spec {
+		"copied": {func(t *testing.T, b *lifecycleFixture, p guest.RequestedGuest, _ hypervisor.GuestRef) job.Spec {
 			return guest.CloneJob(b.hostID, p, hypervisor.CloneSpec{ID: "900", Name: "copy", Full: true})
 		}, "t f"},
-		"made of another's backup": {func(t *testing.T, b *lifecycleFixture, p guest.Asked, ref hypervisor.GuestRef) job.Spec {
+		"made of another's backup": {func(t *testing.T, b *lifecycleFixture, p guest.RequestedGuest, ref hypervisor.GuestRef) job.Spec {
 			return guest.RestoreJob(b.hostID, p.Name, hypervisor.RestoreSpec{Backup: b.saved(b.shelf(), ref), ID: "900", Node: ref.Node}, true)
 		}, "t f"},
-		"made of its own backup": {func(t *testing.T, b *lifecycleFixture, p guest.Asked, ref hypervisor.GuestRef) job.Spec {
+		"made of its own backup": {func(t *testing.T, b *lifecycleFixture, p guest.RequestedGuest, ref hypervisor.GuestRef) job.Spec {
 			saved := b.saved(b.shelf(), ref)
 			saved.Guest = "900"
 			b.exec(t, "UPDATE backups SET superseded = true, ref = $1 WHERE ref = 'old'", saved.ID)

@@ -16,9 +16,9 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// ConfigOrder is the requested configuration of a guest. A nil field keeps the
+// ConfigRequest is the requested configuration of a guest. A nil field keeps the
 // present value.
-type ConfigOrder struct {
+type ConfigRequest struct {
 	// Digest is the digest of the Config that the order is based on. An empty
 	// one is not checked.
 	Digest      string
@@ -37,7 +37,7 @@ type ConfigOrder struct {
 }
 
 // change returns the request for everything except the disks.
-func (o ConfigOrder) change() hypervisor.ConfigChange {
+func (o ConfigRequest) change() hypervisor.ConfigChange {
 	c := hypervisor.ConfigChange{
 		Digest: o.Digest, Name: o.Name, Description: o.Description, CPUType: o.CPUType, Cores: o.Cores, Sockets: o.Sockets,
 		MemoryMB: o.MemoryMB, BalloonMB: o.BalloonMB, SwapMB: o.SwapMB,
@@ -50,7 +50,7 @@ func (o ConfigOrder) change() hypervisor.ConfigChange {
 
 // fields returns the names of the fields in the order, without disks, as the
 // API spells them.
-func (o ConfigOrder) fields() (all []string) {
+func (o ConfigRequest) fields() (all []string) {
 	for _, f := range []struct {
 		name  string
 		given bool
@@ -67,7 +67,7 @@ func (o ConfigOrder) fields() (all []string) {
 }
 
 // Fields returns the names of all fields in the order. A disk is disks.scsi0.
-func (o ConfigOrder) Fields() []string {
+func (o ConfigRequest) Fields() []string {
 	all := o.fields()
 	for _, key := range slices.Sorted(maps.Keys(o.DisksGB)) {
 		all = append(all, diskField(key))
@@ -76,7 +76,7 @@ func (o ConfigOrder) Fields() []string {
 }
 
 // Empty reports whether the order changes nothing.
-func (o ConfigOrder) Empty() bool { return len(o.fields()) == 0 && len(o.DisksGB) == 0 }
+func (o ConfigRequest) Empty() bool { return len(o.fields()) == 0 && len(o.DisksGB) == 0 }
 
 // NothingToChange returns the problem of a request that names nothing to
 // change.
@@ -88,13 +88,13 @@ func NothingToChange() error {
 // in a request that is sent once. It returns the configuration afterwards. All
 // faults of the order are one problem invalid. Other problems: digest_conflict;
 // invalid_state for disks of a template; guest_busy; capability_missing;
-// unsupported; those of host.Ask and of Actor.Do.
-func Reconfigure(ctx context.Context, a *Actor, r Request, o ConfigOrder) (Config, error) {
+// unsupported; those of host.Call and of Actor.Do.
+func Reconfigure(ctx context.Context, a *Actor, r Request, o ConfigRequest) (Config, error) {
 	if o.Empty() {
 		return Config{}, NothingToChange()
 	}
 	if err := a.Hosts.Require(ctx, r.Guest.HostID, endpoint.Lifecycle, func(at hypervisor.Host) error {
-		_, err := host.Able[hypervisor.Reconfigurer](at)
+		_, err := host.AsAbility[hypervisor.ConfigEditor](at)
 		return err
 	}); err != nil {
 		return Config{}, err
@@ -148,13 +148,13 @@ func showNamed(ctx context.Context, d *db.DB, id int64, name string, tags []stri
 
 // reconfigure sends the requests of an order. The argument grown lists the
 // disks to enlarge.
-func (c *Change) reconfigure(ctx context.Context, on Subject, o ConfigOrder, grown []string) (Config, error) {
+func (c *Change) reconfigure(ctx context.Context, on Subject, o ConfigRequest, grown []string) (Config, error) {
 	read := func(ctx context.Context) (hypervisor.Config, error) {
 		return on.readConfig(ctx)
 	}
 	digest := o.Digest
 	if fields := o.fields(); len(fields) > 0 {
-		err := SendTo(ctx, c, fields, func(able hypervisor.Reconfigurer, ctx context.Context, ref hypervisor.GuestRef) error {
+		err := SendTo(ctx, c, fields, func(able hypervisor.ConfigEditor, ctx context.Context, ref hypervisor.GuestRef) error {
 			return able.Reconfigure(ctx, ref, o.change())
 		}, func(ctx context.Context) (bool, error) {
 			now, err := read(ctx)
@@ -169,7 +169,7 @@ func (c *Change) reconfigure(ctx context.Context, on Subject, o ConfigOrder, gro
 	}
 	for _, key := range grown {
 		growth := hypervisor.DiskGrowth{Key: key, SizeGB: o.DisksGB[key], Digest: digest}
-		err := SendTo(ctx, c, []string{diskField(key)}, func(able hypervisor.Reconfigurer, ctx context.Context, ref hypervisor.GuestRef) error {
+		err := SendTo(ctx, c, []string{diskField(key)}, func(able hypervisor.ConfigEditor, ctx context.Context, ref hypervisor.GuestRef) error {
 			return able.GrowDisk(ctx, ref, growth)
 		}, func(ctx context.Context) (bool, error) {
 			now, err := read(ctx)
@@ -199,12 +199,12 @@ func diskFault(err error, key string) error {
 	for i := range faults {
 		faults[i].Loc = []any{"body", "disks", key, "size_gb"}
 	}
-	return problem.Invalid(faults...).Because(err)
+	return problem.Invalid(faults...).WithCause(err)
 }
 
 // inForce reports whether a configuration is what the order wants, now or after
 // a restart.
-func (o ConfigOrder) inForce(now hypervisor.Config) bool {
+func (o ConfigRequest) inForce(now hypervisor.Config) bool {
 	number := func(want, is *int64, waits string) bool {
 		return want == nil || is != nil && *is == *want || waiting(now, waits, *want)
 	}

@@ -22,13 +22,14 @@ func removal() guest.Work[struct{}] {
 	return w
 }
 
-func (b *lifecycleFixture) removal(t *testing.T, p guest.Asked) int64 {
+func (b *lifecycleFixture) removal(t *testing.T, p guest.RequestedGuest) int64 {
 	t.Helper()
-	return b.add(t, removal().Spec(job.Target{Kind: "vm", ID: p.GuestID, Name: p.Name}, 1, b.hostID, guest.Params[struct{}]{Asked: p}))
+	return b.add(t, removal().Spec(job.Target{Kind: "vm", ID: p.GuestID, Name: p.Name}, 1, b.hostID,
+		guest.Params[struct{}]{RequestedGuest: p}))
 }
 
 // drop takes a guest out of the hypervisor and out of the inventory.
-func (b *lifecycleFixture) drop(t *testing.T, ref hypervisor.GuestRef, p guest.Asked) {
+func (b *lifecycleFixture) drop(t *testing.T, ref hypervisor.GuestRef, p guest.RequestedGuest) {
 	t.Helper()
 	b.cluster.Remove(ref.ID)
 	if _, err := b.db.Pool.Exec(context.Background(), "DELETE FROM guests WHERE id = $1", p.GuestID); err != nil {
@@ -48,7 +49,7 @@ func (h *remover) Act(ctx context.Context, ref hypervisor.GuestRef, action hyper
 	if action == hypervisor.Start {
 		h.b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Name = "stuck" }) // its tasks do not end by themselves
 	}
-	task, err := h.Host.(hypervisor.Lifecycler).Act(ctx, ref, action)
+	task, err := h.Host.(hypervisor.LifecycleManager).Act(ctx, ref, action)
 	if err == nil && action == hypervisor.Start {
 		h.remove(ref)
 		h.b.cluster.EndTask(task, h.end, "the end")
@@ -57,12 +58,12 @@ func (h *remover) Act(ctx context.Context, ref hypervisor.GuestRef, action hyper
 }
 
 // outlived holds a job against what users read of it when its guest is gone.
-func (b *lifecycleFixture) outlived(t *testing.T, j *job.Job, p guest.Asked, transcript string) {
+func (b *lifecycleFixture) outlived(t *testing.T, j *job.Job, p guest.RequestedGuest, transcript string) {
 	t.Helper()
 	if want := (job.Target{Kind: "vm", ID: p.GuestID, Name: p.Name}); j.Target != want || j.View().Target != want || j.HostID == nil {
 		t.Errorf("the job is %+v", j.View())
 	}
-	listed, total, err := b.queue.List(t.Context(), job.Filter{}, identity.Visible{Teams: []int64{1}})
+	listed, total, err := b.queue.List(t.Context(), job.Filter{}, identity.VisibleTeams{Teams: []int64{1}})
 	if err != nil || total != 1 || listed[0].ID != j.ID {
 		t.Errorf("%d jobs are listed: %v, %v", total, listed, err)
 	}

@@ -52,30 +52,30 @@ type Request struct {
 	Confirm *string
 }
 
-// Started is the answer to a request for work.
-type Started struct {
+// StartResult is the answer to a request for work.
+type StartResult struct {
 	Job    job.View `json:"job"`
 	IsSelf bool     `json:"is_self" doc:"true if the service runs in this guest"`
 }
 
-// Started rebuilds the answer to a repeated request, with the present state of
+// StartResult rebuilds the answer to a repeated request, with the present state of
 // its job.
-func (a *Actor) Started(ctx context.Context, jobID int64, isSelf bool) (Started, error) {
+func (a *Actor) StartResult(ctx context.Context, jobID int64, isSelf bool) (StartResult, error) {
 	j, err := a.Queue.Get(ctx, jobID, identity.FromContext(ctx).Visible())
 	if err != nil {
-		return Started{}, err
+		return StartResult{}, err
 	}
-	return Started{Job: j.View(), IsSelf: isSelf}, nil
+	return StartResult{Job: j.View(), IsSelf: isSelf}, nil
 }
 
-// StartedAgain rebuilds the answer to a repeated request from its stored form,
+// ReplayStart rebuilds the answer to a repeated request from its stored form,
 // with the present state of its job.
-func (a *Actor) StartedAgain(ctx context.Context, made idempotency.Made) (Started, error) {
+func (a *Actor) ReplayStart(ctx context.Context, made idempotency.Result) (StartResult, error) {
 	var self bool
-	if err := json.Unmarshal(made.Kept, &self); err != nil {
-		return Started{}, fmt.Errorf("decoding the job's parameters: %w", err)
+	if err := json.Unmarshal(made.Data, &self); err != nil {
+		return StartResult{}, fmt.Errorf("decoding the job's parameters: %w", err)
 	}
-	return a.Started(ctx, made.JobID, self)
+	return a.StartResult(ctx, made.JobID, self)
 }
 
 // Enqueue creates a job and its audit row in one transaction: neither exists
@@ -92,10 +92,10 @@ func (a *Actor) Enqueue(ctx context.Context, spec job.Spec) (made *job.Job, err 
 
 // Start checks the request and enqueues its job with the audit row in one
 // transaction. Its problems are those of Prepare, and guest_busy.
-func (w Work[P]) Start(ctx context.Context, a *Actor, r Request, spec P) (Started, error) {
+func (w Work[P]) Start(ctx context.Context, a *Actor, r Request, spec P) (StartResult, error) {
 	enqueue, err := w.Prepare(ctx, a, r, spec)
 	if err != nil {
-		return Started{}, err
+		return StartResult{}, err
 	}
 	var made *job.Job
 	err = a.DB.Tx(ctx, func(tx *db.Tx) (err error) {
@@ -105,16 +105,16 @@ func (w Work[P]) Start(ctx context.Context, a *Actor, r Request, spec P) (Starte
 		return audit.Write(ctx, tx)
 	})
 	if err != nil {
-		return Started{}, err
+		return StartResult{}, err
 	}
-	return Started{Job: made.View(), IsSelf: r.Guest.IsSelf}, nil
+	return StartResult{Job: made.View(), IsSelf: r.Guest.IsSelf}, nil
 }
 
 // Prepare checks the request and returns a function that enqueues its job. The
 // caller writes the audit row. Problems: invalid_state for a template,
 // capability_missing, unsupported, those of Check, self_target,
 // confirm_required and plan_stale. If only the plan was requested, the error is
-// a plan.Answer.
+// a plan.Result.
 func (w Work[P]) Prepare(ctx context.Context, a *Actor, r Request, spec P) (schedule.Enqueue, error) {
 	enqueue, err := w.prepare(ctx, a, r, spec)
 	if err != nil {
@@ -128,34 +128,34 @@ func (w Work[P]) Prepare(ctx context.Context, a *Actor, r Request, spec P) (sche
 func (w Work[P]) prepare(ctx context.Context, a *Actor, r Request, spec P) (func(context.Context, *db.Tx, P) (*job.Job, error), error) {
 	g, draft := r.Guest, plan.Begin(ctx)
 	w = w.interrupting(spec)
-	on := Subject{Guest: g, hosts: a.Hosts, target: r.Target, db: a.DB, read: &readings{}}
-	tell := func(ctx context.Context, p *plan.Plan) error { return w.tell(ctx, on, spec, p) }
+	on := Subject{Guest: g, hosts: a.Hosts, target: r.Target, db: a.DB, read: &readCache{}}
+	tell := func(ctx context.Context, p *plan.Plan) error { return w.writePlan(ctx, on, spec, p) }
 	confirmed := r.Confirm != nil && *r.Confirm == r.Target.Name
 	confirmation := w.confirmation(r, confirmed)
 	// The warning that the service would destroy itself comes before all other
 	// refusals, which would only invite the user to remove the obstacles.
-	if confirmation.Code == problem.CodeSelfTarget && w.Destroys && !confirmed && !draft.Only() {
-		return nil, draft.Decide(ctx, confirmation, tell)
+	if confirmation.Code == problem.CodeSelfTarget && w.Destroys && !confirmed && !draft.PlanOnly() {
+		return nil, draft.Finish(ctx, confirmation, tell)
 	}
 	if err := w.refuse(ctx, a, on, spec, draft); err != nil {
 		return nil, err
 	}
-	if err := draft.Decide(ctx, confirmation, tell); err != nil {
+	if err := draft.Finish(ctx, confirmation, tell); err != nil {
 		return nil, err
 	}
 	at := g.At()
-	asked := Asked{
+	asked := RequestedGuest{
 		GuestID: g.ID, Kind: hypervisor.GuestKind(g.Kind), Ref: at.ID, UID: at.UID, Name: g.Name, ConfirmedSelf: g.IsSelf && confirmed,
 	}
 	return func(ctx context.Context, tx *db.Tx, spec P) (*job.Job, error) {
-		return a.Queue.Enqueue(ctx, tx, w.Spec(r.Target, r.TeamID, g.HostID, Params[P]{Spec: spec, Asked: asked}))
+		return a.Queue.Enqueue(ctx, tx, w.Spec(r.Target, r.TeamID, g.HostID, Params[P]{Spec: spec, RequestedGuest: asked}))
 	}, nil
 }
 
 // refuse returns the refusal of work that cannot be done. A preview collects
 // refusals and continues with the next check, but nothing is asked of a host
 // that lacks a token or an ability.
-func (w Work[P]) refuse(ctx context.Context, a *Actor, on Subject, spec P, draft *plan.Draft) error {
+func (w Work[P]) refuse(ctx context.Context, a *Actor, on Subject, spec P, draft *plan.Builder) error {
 	g, kind := on.Guest, hypervisor.GuestKind(on.Guest.Kind)
 	if !slices.Contains(w.guests(), kind) {
 		return problem.New(problem.CodeUnsupported, "%s is not available for a %s", w.Kind, on.target.Kind)
@@ -169,7 +169,7 @@ func (w Work[P]) refuse(ctx context.Context, a *Actor, on Subject, spec P, draft
 	if err := w.able(ctx, a, g, kind); err != nil {
 		return draft.Refuse(err)
 	}
-	if draft.Only() && g.JobID != nil {
+	if draft.PlanOnly() && g.JobID != nil {
 		if err := draft.Refuse(problem.New(problem.CodeGuestBusy, "job %d is working on %s", *g.JobID, g.Name)); err != nil {
 			return err
 		}
@@ -205,10 +205,10 @@ func (w Work[P]) confirmation(r Request, given bool) plan.Confirmation {
 		c.Code, c.Why = problem.CodeSelfTarget,
 			fmt.Sprintf("the service itself runs in %s and would be destroyed with it; to proceed, send the guest's name as confirm",
 				phrase)
-	case w.Loses != "":
-		c.Code, c.Why = problem.CodeConfirmRequired, fmt.Sprintf("%s; to proceed, send the name %s as confirm", w.Loses, phrase)
-	case w.Asks != nil && w.Asks(r.Guest) != "":
-		c.Code, c.Why = problem.CodeConfirmRequired, fmt.Sprintf("%s; to proceed, send the name %s as confirm", w.Asks(r.Guest), phrase)
+	case w.DataLoss != "":
+		c.Code, c.Why = problem.CodeConfirmRequired, fmt.Sprintf("%s; to proceed, send the name %s as confirm", w.DataLoss, phrase)
+	case w.ConfirmReason != nil && w.ConfirmReason(r.Guest) != "":
+		c.Code, c.Why = problem.CodeConfirmRequired, fmt.Sprintf("%s; to proceed, send the name %s as confirm", w.ConfirmReason(r.Guest), phrase)
 	case c.IsSelf:
 		c.Code = problem.CodeSelfTarget
 		c.Why = fmt.Sprintf("the service itself runs in %s and would be interrupted; to proceed, send the guest's name as confirm", phrase)
@@ -216,8 +216,8 @@ func (w Work[P]) confirmation(r Request, given bool) plan.Confirmation {
 	return c
 }
 
-// tell writes the plan.
-func (w Work[P]) tell(ctx context.Context, on Subject, spec P, p *plan.Plan) error {
+// writePlan writes the plan.
+func (w Work[P]) writePlan(ctx context.Context, on Subject, spec P, p *plan.Plan) error {
 	if w.Interrupts {
 		on.interrupt(p)
 	}

@@ -22,9 +22,9 @@ import (
 // restoreKind is the kind of jobs that restore backups.
 const restoreKind = "backup.restore"
 
-// RestoreOrder describes a requested restore. A nil field leaves the choice to
+// RestoreRequest describes a requested restore. A nil field leaves the choice to
 // the hypervisor or the service.
-type RestoreOrder struct {
+type RestoreRequest struct {
 	NewID   *int64  `json:"newid,omitempty"`
 	Name    *string `json:"name,omitempty"`
 	Node    *string `json:"node,omitempty"`
@@ -35,8 +35,8 @@ type RestoreOrder struct {
 	NewIdentity *bool `json:"new_identity,omitempty"`
 }
 
-// Restorable is a backup that is going to be restored.
-type Restorable struct {
+// RestoreSource is a backup that is going to be restored.
+type RestoreSource struct {
 	// ID is the service's ID of the backup.
 	ID     int64
 	HostID int64
@@ -54,7 +54,7 @@ type Restorable struct {
 }
 
 // warn adds warnings to a plan if the backup may not be what it seems.
-func (b *Restorable) warn(p *plan.Plan) {
+func (b *RestoreSource) warn(p *plan.Plan) {
 	if b.Backup.Verified == hypervisor.BackupDamaged {
 		p.Warn("The last verification found the backup damaged.")
 	}
@@ -76,7 +76,9 @@ func (b *Restorable) warn(p *plan.Plan) {
 const maxNotes = 200
 
 // target returns the backup as the target of a job.
-func (b *Restorable) target() job.Target { return job.Target{Kind: "backup", ID: b.ID, Name: b.Name} }
+func (b *RestoreSource) target() job.Target {
+	return job.Target{Kind: "backup", ID: b.ID, Name: b.Name}
+}
 
 // restoreParams are the parameters of a job that restores a backup under a new
 // ID.
@@ -102,11 +104,11 @@ func (w *Worker) restore(ctx context.Context, run *job.Run) error {
 		return restoreOver(over.Spec.Order.Start).perform(ctx, w, run)
 	}
 	spec := params.Spec
-	c := &making{Worker: w, run: run, progress: makingProgress{ID: spec.ID}, hostID: params.HostID, kind: spec.Backup.Kind,
+	c := &creation{Worker: w, run: run, progress: creationProgress{ID: spec.ID}, hostID: params.HostID, kind: spec.Backup.Kind,
 		node: spec.Node, name: params.Name, noun: "guest", wanted: params.Wanted, needs: endpoint.Backup, step: "restore",
-		from: &spec.Backup, does: hypervisor.OperationRestore, says: "creating a guest from the backup " + spec.Backup.ID, unmarked: true}
+		from: &spec.Backup, operation: hypervisor.OperationRestore, note: "creating a guest from the backup " + spec.Backup.ID, unmarked: true}
 	c.send = func(ctx context.Context, at hypervisor.Host, id hypervisor.GuestID) (string, error) {
-		able, err := host.Able[hypervisor.Backuper](at)
+		able, err := host.AsAbility[hypervisor.BackupManager](at)
 		if err != nil {
 			return "", err
 		}
@@ -114,15 +116,15 @@ func (w *Worker) restore(ctx context.Context, run *job.Run) error {
 		spec.ID = id
 		return able.Restore(ctx, spec)
 	}
-	c.look = func(ctx context.Context) (there, mine bool, err error) {
-		at := &act{Worker: w, hostID: c.hostID, ref: c.ref()}
-		found, err := ask(ctx, at, func(ctx context.Context, host hypervisor.Host) (hypervisor.GuestRef, error) {
+	c.find = func(ctx context.Context) (there, mine bool, err error) {
+		at := &guestRun{Worker: w, hostID: c.hostID, ref: c.ref()}
+		found, err := callHost(ctx, at, func(ctx context.Context, host hypervisor.Host) (hypervisor.GuestRef, error) {
 			return find(ctx, host, c.ref())
 		})
 		if err != nil || found.Node == "" {
 			return false, false, err
 		}
-		made, err := ask(ctx, at, func(ctx context.Context, host hypervisor.Host) (hypervisor.Guest, error) {
+		made, err := callHost(ctx, at, func(ctx context.Context, host hypervisor.Host) (hypervisor.Guest, error) {
 			return host.Guest(ctx, found)
 		})
 		// The ID was free before the request. A guest with that ID and the
@@ -131,13 +133,13 @@ func (w *Worker) restore(ctx context.Context, run *job.Run) error {
 		named := made.Name == params.Name || made.Name == string(c.progress.ID)
 		return err == nil, err == nil && c.progress.Lost && named, err
 	}
-	return c.make(ctx, params.Start)
+	return c.execute(ctx, params.Start)
 }
 
 // overSpec is a restore over a guest, with the order that the API shows.
 type overSpec struct {
 	hypervisor.RestoreSpec
-	Order RestoreOrder
+	Order RestoreRequest
 	// Of is the backup as the target of the job.
 	Of job.Target
 	// Suspicion is as of Restorable.
@@ -160,14 +162,14 @@ type judged struct {
 func restoreOver(start bool) Work[overSpec] {
 	work := Work[overSpec]{
 		Kind: restoreKind, Needs: endpoint.Backup, Interrupts: true, Appears: true, Templates: true,
-		Loses: "the guest and its disks are replaced by the backup, and everything written since then is lost",
-		Shows: func(spec overSpec) any { return spec.Order }, Target: func(spec overSpec) job.Target { return spec.Of },
+		DataLoss:     "the guest and its disks are replaced by the backup, and everything written since then is lost",
+		PublicParams: func(spec overSpec) any { return spec.Order }, Target: func(spec overSpec) job.Target { return spec.Of },
 		Check: checkRestoreOver,
 		Plan:  planRestoreOver,
 		Steps: []Step[overSpec]{{
-			Name: "restore", Does: hypervisor.OperationRestore,
-			Says: func(spec overSpec) string { return "replacing the guest with the backup " + spec.Backup.ID },
-			Send: Using(func(b hypervisor.Backuper, ctx context.Context, ref hypervisor.GuestRef, spec overSpec) (string, error) {
+			Name: "restore", Operation: hypervisor.OperationRestore,
+			Note: func(spec overSpec) string { return "replacing the guest with the backup " + spec.Backup.ID },
+			Send: Using(func(b hypervisor.BackupManager, ctx context.Context, ref hypervisor.GuestRef, spec overSpec) (string, error) {
 				spec.RestoreSpec.ID, spec.RestoreSpec.Node = ref.ID, ref.Node
 				return b.Restore(ctx, spec.RestoreSpec)
 			}),
@@ -177,8 +179,8 @@ func restoreOver(start bool) Work[overSpec] {
 	if start {
 		begin := Lifecycle(hypervisor.Start).Steps[0]
 		work.Steps = append(work.Steps, Step[overSpec]{
-			Name: "start", Needs: endpoint.Lifecycle, Does: begin.Does, Says: func(overSpec) string { return "starting the guest" },
-			Send: Using(func(l hypervisor.Lifecycler, ctx context.Context, ref hypervisor.GuestRef, _ overSpec) (string, error) {
+			Name: "start", Needs: endpoint.Lifecycle, Operation: begin.Operation, Note: func(overSpec) string { return "starting the guest" },
+			Send: Using(func(l hypervisor.LifecycleManager, ctx context.Context, ref hypervisor.GuestRef, _ overSpec) (string, error) {
 				return l.Act(ctx, ref, hypervisor.Start)
 			}),
 			State: func(_ context.Context, _ hypervisor.Host, guest hypervisor.Guest, _ overSpec) (State, error) {
@@ -194,7 +196,7 @@ func restoreOver(start bool) Work[overSpec] {
 // it is protected, in this order: nobody should stop a guest for a restore that
 // is refused anyway. It stores the guest's volumes in the spec.
 func checkRestoreOver(ctx context.Context, on Subject, spec overSpec) error {
-	lossless := on.lossless(ctx, spec)
+	lossless := on.checkLossless(ctx, spec)
 	if lossless != nil && problem.From(lossless).Status() < 500 {
 		return lossless
 	}
@@ -214,9 +216,9 @@ func checkRestoreOver(ctx context.Context, on Subject, spec overSpec) error {
 	return unprotected(ctx, on)
 }
 
-// lossless refuses a restore over the guest that the hypervisor would refuse,
+// checkLossless refuses a restore over the guest that the hypervisor would refuse,
 // or that would destroy volumes which are not in the backup.
-func (on Subject) lossless(ctx context.Context, spec overSpec) error {
+func (on Subject) checkLossless(ctx context.Context, spec overSpec) error {
 	content, err := on.content(ctx, spec.Backup)
 	if err == nil {
 		err = refused(content, on.Guest.Name)
@@ -248,7 +250,7 @@ func overwritable(ctx context.Context, at hypervisor.Host, guest hypervisor.Gues
 		s.Blocked = "the guest is " + guest.Status
 		return s, nil
 	}
-	reader, err := host.Able[hypervisor.ConfigReader](at)
+	reader, err := host.AsAbility[hypervisor.ConfigReader](at)
 	if err != nil {
 		// The hypervisor itself refuses to replace a protected guest.
 		return s, nil
@@ -280,11 +282,11 @@ func planRestoreOver(ctx context.Context, on Subject, spec overSpec, p *plan.Pla
 	p.AddSince(plan.KindData, g.Name, spec.Backup.TakenAt, "All data that %s has written since the backup was taken is lost.", g.Name)
 	config, err := on.config(ctx)
 	if err != nil {
-		return planned(p, err)
+		return warnOnError(p, err)
 	}
 	content, err := on.content(ctx, spec.Backup)
 	if err != nil {
-		return planned(p, err)
+		return warnOnError(p, err)
 	}
 	o := overwrite(config, content)
 	for _, d := range o.replaced {
@@ -299,27 +301,27 @@ func planRestoreOver(ctx context.Context, on Subject, spec overSpec, p *plan.Pla
 			diskWords(d), d.Storage)
 	}
 	for _, d := range config.Disks {
-		tellKept(p, g, d)
+		warnKept(p, g, d)
 	}
-	tellMissing(p, content)
-	snapshots, err := Look(ctx, on, hypervisor.Snapshotter.Snapshots)
+	warnMissing(p, content)
+	snapshots, err := Call(ctx, on, hypervisor.Snapshotter.Snapshots)
 	if unsupported(err) {
 		snapshots, err = nil, nil
 	}
 	if err != nil {
-		return planned(p, err)
+		return warnOnError(p, err)
 	}
 	for _, s := range inOrder(snapshots) {
 		p.AddSince(plan.KindSnapshot, s.Name, s.TakenAt, "The snapshot %s is lost.", s.Name)
 	}
-	of := Restorable{Name: g.Name, Backup: spec.Backup, Suspicion: spec.Suspicion}
+	of := RestoreSource{Name: g.Name, Backup: spec.Backup, Suspicion: spec.Suspicion}
 	of.warn(p)
 	return on.backups(ctx, p, spec.Of.ID)
 }
 
-// tellMissing adds warnings about volumes that the backup does not contain. In
+// warnMissing adds warnings about volumes that the backup does not contain. In
 // a restored container they are empty, to a restored VM they are not attached.
-func tellMissing(p *plan.Plan, content *hypervisor.BackupContent) {
+func warnMissing(p *plan.Plan, content *hypervisor.BackupContent) {
 	disks := missing(content)
 	for _, d := range disks {
 		if d.LeftOutReason != "" {
@@ -331,16 +333,16 @@ func tellMissing(p *plan.Plan, content *hypervisor.BackupContent) {
 	switch {
 	case len(disks) == 0:
 	case content.Keeps:
-		p.Warn("Not in the backup, so not attached to the restored guest: %s.", naming(disks))
+		p.Warn("Not in the backup, so not attached to the restored guest: %s.", formatVolumes(disks))
 	default:
-		p.Warn("Not in the backup, so empty in the restored guest: %s.", naming(disks))
+		p.Warn("Not in the backup, so empty in the restored guest: %s.", formatVolumes(disks))
 	}
 }
 
 // RestoreOver enqueues the replacement of the request's guest by a backup of
 // it. Its problems are those of Work.Prepare, and invalid for a storage that
 // cannot be used.
-func RestoreOver(ctx context.Context, a *Actor, r Request, b Restorable, order RestoreOrder) (Made, error) {
+func RestoreOver(ctx context.Context, a *Actor, r Request, b RestoreSource, order RestoreRequest) (CreateResult, error) {
 	g := r.Guest
 	spec := overSpec{Order: order, Of: b.target(), Suspicion: b.Suspicion, Judged: &judged{}, RestoreSpec: hypervisor.RestoreSpec{
 		Backup: b.Backup, ID: hypervisor.GuestID(g.Ref), Node: g.Node, Over: true,
@@ -349,28 +351,28 @@ func RestoreOver(ctx context.Context, a *Actor, r Request, b Restorable, order R
 		spec.RestoreSpec.Storage = *order.Storage
 		kind := hypervisor.GuestKind(g.Kind)
 		p, err := a.placeOn(ctx, g.HostID, "", hypervisor.PlacementQuery{Kind: kind, Node: g.Node, Storages: true})
-		if err := plan.Begin(ctx).Stop(ctx, err, restoreOver(order.Start).confirmation(r, false)); err != nil {
-			return Made{}, err
+		if err := plan.Begin(ctx).RefuseAndStop(ctx, err, restoreOver(order.Start).confirmation(r, false)); err != nil {
+			return CreateResult{}, err
 		}
 		if p.checkStorage("storage", *order.Storage, kind, 0); p.err() != nil {
-			return Made{}, p.err()
+			return CreateResult{}, p.err()
 		}
 	}
 	result := made{VMID: g.VMID, GuestRef: g.Ref}
-	if err := idempotency.Keep(ctx, result); err != nil {
-		return Made{}, err
+	if err := idempotency.SaveData(ctx, result); err != nil {
+		return CreateResult{}, err
 	}
 	started, err := restoreOver(order.Start).Start(ctx, a, r, spec)
-	return Made{Started: started, VMID: result.VMID, GuestRef: result.GuestRef}, err
+	return CreateResult{StartResult: started, VMID: result.VMID, GuestRef: result.GuestRef}, err
 }
 
 // RestoreNew enqueues the restore of a backup under a free ID. Problems:
 // invalid with all wrong fields, invalid_state for a backup that the hypervisor
-// would refuse, and those of host.Ask.
-func RestoreNew(ctx context.Context, a *Actor, b Restorable, order RestoreOrder) (Made, error) {
+// would refuse, and those of host.Call.
+func RestoreNew(ctx context.Context, a *Actor, b RestoreSource, order RestoreRequest) (CreateResult, error) {
 	draft := plan.Begin(ctx)
-	if err := draft.Stop(ctx, a.ableToRestore(ctx, b.HostID, order.Start), plan.Confirmation{}); err != nil {
-		return Made{}, err
+	if err := draft.RefuseAndStop(ctx, a.ableToRestore(ctx, b.HostID, order.Start), plan.Confirmation{}); err != nil {
+		return CreateResult{}, err
 	}
 	wanted := order.Node
 	if wanted == nil && b.Backup.Node != "" {
@@ -386,20 +388,20 @@ func RestoreNew(ctx context.Context, a *Actor, b Restorable, order RestoreOrder)
 	if order.Name != nil {
 		name = *order.Name
 	}
-	if err := draft.Stop(ctx, withName(err, name), plan.Confirmation{}); err != nil {
-		return Made{}, err
+	if err := draft.RefuseAndStop(ctx, withName(err, name), plan.Confirmation{}); err != nil {
+		return CreateResult{}, err
 	}
 	p, err := a.placeOn(ctx, b.HostID, "newid", hypervisor.PlacementQuery{Kind: b.Backup.Kind, Node: node, Name: name, Number: order.NewID,
 		ID: true, Storages: order.Storage != nil})
-	if err := draft.Stop(ctx, err, plan.Confirmation{}); err != nil {
-		return Made{}, err
+	if err := draft.RefuseAndStop(ctx, err, plan.Confirmation{}); err != nil {
+		return CreateResult{}, err
 	}
 	p.checkName(name)
 	if order.Storage != nil {
 		p.checkStorage("storage", *order.Storage, b.Backup.Kind, 0)
 	}
 	if err := p.err(); err != nil {
-		return Made{}, err
+		return CreateResult{}, err
 	}
 	// If the original guest still exists, the new one gets other MAC addresses
 	// by default, so that both can run.
@@ -415,22 +417,22 @@ func RestoreNew(ctx context.Context, a *Actor, b Restorable, order RestoreOrder)
 	}
 	content, unread := readContent(ctx, a.Hosts, b.HostID, b.Backup)
 	if err := draft.Refuse(refused(content, b.Name)); err != nil {
-		return Made{}, err
+		return CreateResult{}, err
 	}
 	spec.ID = p.ID
 	err = permitted(ctx, a.Hosts, b.HostID, endpoint.Backup, func(ctx context.Context, at hypervisor.CreationChecker) error {
 		return at.CheckRestore(ctx, spec)
 	})
 	if err := draft.Refuse(err); err != nil {
-		return Made{}, err
+		return CreateResult{}, err
 	}
-	err = draft.Decide(ctx, plan.Confirmation{}, func(_ context.Context, told *plan.Plan) error {
-		if err := planned(told, unread); err != nil {
+	err = draft.Finish(ctx, plan.Confirmation{}, func(_ context.Context, told *plan.Plan) error {
+		if err := warnOnError(told, unread); err != nil {
 			return err
 		}
 		told.AddSince(plan.KindGuest, string(p.ID), b.Backup.TakenAt, "The guest %s is created from the backup of %s on node %s.", p.ID,
 			b.Name, node)
-		tellMissing(told, content)
+		warnMissing(told, content)
 		if b.GuestID != nil && !spec.NewIdentity {
 			told.Warn("%s still exists: both guests have the same MAC addresses and cannot run in the same network.", b.Name)
 		}
@@ -438,33 +440,33 @@ func RestoreNew(ctx context.Context, a *Actor, b Restorable, order RestoreOrder)
 		return nil
 	})
 	if err != nil {
-		return Made{}, err
+		return CreateResult{}, err
 	}
 	return a.enqueueRestore(ctx, b, order, p, spec)
 }
 
 // enqueueRestore enqueues the job. Its target is the backup, because the guest
 // does not exist yet.
-func (a *Actor) enqueueRestore(ctx context.Context, b Restorable, order RestoreOrder, p *place, spec hypervisor.RestoreSpec) (
-	answer Made, err error) {
+func (a *Actor) enqueueRestore(ctx context.Context, b RestoreSource, order RestoreRequest, p *place, spec hypervisor.RestoreSpec) (
+	answer CreateResult, err error) {
 	err = a.DB.Tx(ctx, func(tx *db.Tx) error {
 		if err := p.reserve(ctx, tx, order.NewID != nil); err != nil {
 			return err
 		}
 		spec.ID = p.ID
 		result := made{VMID: p.Number, GuestRef: string(p.ID)}
-		if err := idempotency.Keep(ctx, result); err != nil {
+		if err := idempotency.SaveData(ctx, result); err != nil {
 			return err
 		}
 		enqueued, err := a.Queue.Enqueue(ctx, tx, job.Spec{
-			Kind: restoreKind, Target: b.target(), TeamID: b.TeamID, HostID: b.HostID, Asked: order,
+			Kind: restoreKind, Target: b.target(), TeamID: b.TeamID, HostID: b.HostID, PublicParams: order,
 			Exclusive: fmt.Sprintf("id:%d:%s", p.clusterID, p.ID),
 			Params:    restoreParams{HostID: b.HostID, Name: cmp.Or(spec.Name, b.Name), Spec: spec, Wanted: order.NewID != nil, Start: order.Start},
 		})
 		if err != nil {
 			return err
 		}
-		answer = Made{Started: Started{Job: enqueued.View()}, VMID: result.VMID, GuestRef: result.GuestRef}
+		answer = CreateResult{StartResult: StartResult{Job: enqueued.View()}, VMID: result.VMID, GuestRef: result.GuestRef}
 		return audit.Write(ctx, tx)
 	})
 	return answer, err
@@ -474,17 +476,17 @@ func (a *Actor) enqueueRestore(ctx context.Context, b Restorable, order RestoreO
 // for a restore.
 func (a *Actor) ableToRestore(ctx context.Context, hostID int64, start bool) error {
 	err := a.Hosts.Require(ctx, hostID, endpoint.Backup, func(at hypervisor.Host) error {
-		if _, err := host.Able[hypervisor.Backuper](at); err != nil {
+		if _, err := host.AsAbility[hypervisor.BackupManager](at); err != nil {
 			return err
 		}
-		_, err := host.Able[hypervisor.Provisioner](at)
+		_, err := host.AsAbility[hypervisor.Provisioner](at)
 		return err
 	})
 	if err != nil || !start {
 		return err
 	}
 	return a.Hosts.Require(ctx, hostID, endpoint.Lifecycle, func(at hypervisor.Host) error {
-		_, err := host.Able[hypervisor.Lifecycler](at)
+		_, err := host.AsAbility[hypervisor.LifecycleManager](at)
 		return err
 	})
 }

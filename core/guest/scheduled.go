@@ -21,13 +21,13 @@ type Selection struct {
 	HostID *int64  `json:"host_id,omitempty" minimum:"1" doc:"Guests on this host, without templates; backups select templates that have a tag backup-<n>d"`
 }
 
-// Kept limits how many of its results a schedule keeps.
-type Kept struct {
+// Retention limits how many of its results a schedule keeps.
+type Retention struct {
 	Keep *int64 `json:"keep,omitempty" minimum:"1" maximum:"365" example:"7" doc:"Number of newest items to keep; after a successful run, older items that this schedule created for the guest are deleted"`
 }
 
-// Chosen is what a schedule acts on. Either Targets or Select is set.
-type Chosen struct {
+// ScheduleTargets is what a schedule acts on. Either Targets or Select is set.
+type ScheduleTargets struct {
 	Targets []NamedTarget
 	Select  *Selection
 	// PromisedTemplates also selects templates whose tags promise backups.
@@ -38,19 +38,19 @@ type Chosen struct {
 // such as backup-7d.
 const PromiseTag = "^backup-[1-9][0-9]{0,3}d$"
 
-// Scheduled contains the guests of a schedule that its writer may work on now.
+// ScheduledGuests contains the guests of a schedule that its writer may work on now.
 // Of several guests, those that are refused are left out. The refusal of a
 // single guest is the problem, and so is the first refusal if all are refused.
 // A selection without guests is not a problem before the schedule runs.
-type Scheduled struct {
+type ScheduledGuests struct {
 	requests []Request
 	selected bool
 }
 
-// Scheduled finds the guests. The kinds are "vm" and "app", as far as the kind
+// ScheduledGuests finds the guests. The kinds are "vm" and "app", as far as the kind
 // of the schedule applies to them. Problems: invalid unless exactly one way of
 // choosing was used, and those of the operation on a single guest.
-func (s *Store) Scheduled(ctx context.Context, a *Actor, c Chosen, kinds ...string) (*Scheduled, error) {
+func (s *Store) ScheduledGuests(ctx context.Context, a *Actor, c ScheduleTargets, kinds ...string) (*ScheduledGuests, error) {
 	if c.Select != nil {
 		return s.selected(ctx, c, kinds)
 	}
@@ -62,8 +62,8 @@ func (s *Store) Scheduled(ctx context.Context, a *Actor, c Chosen, kinds ...stri
 	if err != nil {
 		return nil, err
 	}
-	b := &bulk{actor: a}
-	found, first := &Scheduled{}, error(nil)
+	b := &bulkRequest{actor: a}
+	found, first := &ScheduledGuests{}, error(nil)
 	for _, target := range all {
 		kind, id := target.id()
 		request, err := b.admit(ctx, entries, kind, id)
@@ -83,13 +83,13 @@ func (s *Store) Scheduled(ctx context.Context, a *Actor, c Chosen, kinds ...stri
 
 // selected returns what a selection matches among the guests that the caller
 // may work on.
-func (s *Store) selected(ctx context.Context, c Chosen, kinds []string) (*Scheduled, error) {
+func (s *Store) selected(ctx context.Context, c ScheduleTargets, kinds []string) (*ScheduledGuests, error) {
 	sel := *c.Select
 	if (sel.Tag == nil) == (sel.HostID == nil) {
 		return nil, invalidParams("select must have either a tag or a host_id")
 	}
 	caller := identity.FromContext(ctx)
-	visible := identity.Visible{All: true, Teams: []int64{}}
+	visible := identity.VisibleTeams{All: true, Teams: []int64{}}
 	if caller != nil {
 		visible = caller.Visible()
 	}
@@ -111,7 +111,7 @@ func (s *Store) selected(ctx context.Context, c Chosen, kinds []string) (*Schedu
 	if err != nil {
 		return nil, err
 	}
-	found := &Scheduled{selected: true}
+	found := &ScheduledGuests{selected: true}
 	for i := range entries {
 		e := &entries[i]
 		request := e.request()
@@ -127,7 +127,8 @@ func (s *Store) selected(ctx context.Context, c Chosen, kinds []string) (*Schedu
 // Each prepares the work on each guest. The first job is returned as the
 // schedule's job; each further one gets an audit row of its own. Guests that
 // are refused or busy are left out, unless all are.
-func (c *Scheduled) Each(ctx context.Context, prepare func(context.Context, Request) (schedule.Enqueue, error)) (schedule.Enqueue, error) {
+func (c *ScheduledGuests) Each(ctx context.Context, prepare func(context.Context, Request) (schedule.Enqueue, error)) (schedule.Enqueue,
+	error) {
 	var ready []prepared
 	var first error
 	for _, request := range c.requests {
@@ -185,7 +186,7 @@ func enqueueFurther(ctx context.Context, tx *db.Tx, r prepared) error {
 		e.TargetKind, e.TargetID, e.TargetName = r.request.Target.Kind, strconv.FormatInt(r.request.Target.ID, 10), r.request.Target.Name
 		e.TeamID, e.HostID = &r.request.TeamID, &r.request.Guest.HostID
 	}
-	own := audit.As(ctx, about)
+	own := audit.BeginAnother(ctx, about)
 	made, err := r.enqueue(own, tx)
 	if err != nil {
 		if problem.CodeOf(err) == problem.CodeGuestBusy {
@@ -210,10 +211,10 @@ func invalidParams(msg string) error {
 	return problem.InvalidField(msg, "value_error", "body", "params")
 }
 
-// Choose combines the ways of choosing that a kind of schedule has: the ID of
+// ChooseTargets combines the ways of choosing that a kind of schedule has: the ID of
 // one guest, several targets, or a selection. Exactly one of them must be
 // given; names lists them for the error.
-func Choose(vm, app *int64, targets []NamedTarget, sel *Selection, names string) (Chosen, error) {
+func ChooseTargets(vm, app *int64, targets []NamedTarget, sel *Selection, names string) (ScheduleTargets, error) {
 	given := 0
 	for _, is := range []bool{vm != nil, app != nil, len(targets) > 0, sel != nil} {
 		if is {
@@ -221,10 +222,10 @@ func Choose(vm, app *int64, targets []NamedTarget, sel *Selection, names string)
 		}
 	}
 	if given != 1 {
-		return Chosen{}, invalidParams("must have exactly one of " + names)
+		return ScheduleTargets{}, invalidParams("must have exactly one of " + names)
 	}
 	if vm != nil || app != nil {
 		targets = []NamedTarget{{VM: vm, App: app}}
 	}
-	return Chosen{Targets: targets, Select: sel}, nil
+	return ScheduleTargets{Targets: targets, Select: sel}, nil
 }

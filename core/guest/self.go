@@ -29,7 +29,7 @@ type Self struct {
 	Container hypervisor.GuestID
 }
 
-var _ host.OwnGuest = (*Self)(nil)
+var _ host.SelfGuest = (*Self)(nil)
 
 // DetectSelf reads the name of this machine and the label of its container.
 func DetectSelf(d *db.DB) *Self {

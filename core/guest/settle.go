@@ -14,7 +14,7 @@ import (
 // settle shows the state of the guest after a step, and reconsiders a failure
 // or an unknown end: if the guest is as the step wants it, the step has
 // succeeded.
-func (a *act) settle(ctx context.Context, s step, err error) error {
+func (a *guestRun) settle(ctx context.Context, s step, err error) error {
 	status, verdict := job.Verdict(err)
 	kind := sdk.KindOf(err)
 	conflict := err != nil && !verdict && (kind == sdk.Conflict || kind == sdk.NotFound)
@@ -23,9 +23,9 @@ func (a *act) settle(ctx context.Context, s step, err error) error {
 	if err != nil && !verdict && kind == sdk.Busy {
 		asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 		defer cancel()
-		return a.blame(asking, s, err)
+		return a.addLockHolder(asking, s, err)
 	}
-	if !conflict && !a.run.Begun(s.name) && !(s.removes && verdict) || err != nil && !conflict && !verdict {
+	if !conflict && !a.run.StepStarted(s.name) && !(s.removes && verdict) || err != nil && !conflict && !verdict {
 		return err
 	}
 	// The context of the job may have ended, but the new state should be
@@ -35,10 +35,10 @@ func (a *act) settle(ctx context.Context, s step, err error) error {
 	guest, state, readErr := a.read(reading, s)
 	switch {
 	case readErr == nil:
-		readErr = a.show(reading, a.asked.GuestID, guest)
+		readErr = a.show(reading, a.requested.GuestID, guest)
 	// The hypervisor does not have the guest any more, which is what the step
 	// wants.
-	case s.removes && a.gone(reading, readErr):
+	case s.removes && a.isGone(reading, readErr):
 		state, readErr = State{Done: "the guest no longer exists"}, nil
 	}
 	if readErr != nil {
@@ -47,21 +47,21 @@ func (a *act) settle(ctx context.Context, s step, err error) error {
 	}
 	there := state.Done
 	if there == "" && status == job.Unknown {
-		there = state.Made
+		there = state.Created
 	}
 	if (conflict || status == job.Failed || status == job.Unknown) && there != "" {
 		a.run.Note("%s; but %s, so there is nothing left to do", reason(err), there)
 		return nil
 	}
 	// The manager has only been told. The guest changes later.
-	if err == nil && guest.HA && state.Again && there == "" {
+	if err == nil && guest.HA && state.Repeatable && there == "" {
 		return a.await(ctx, s)
 	}
-	return a.blame(reading, s, beside(err, status, cmp.Or(state.Blocked, state.Left)))
+	return a.addLockHolder(reading, s, appendState(err, status, cmp.Or(state.Blocked, state.Left)))
 }
 
-// beside adds the observed state to the text of a failure or an unknown end.
-func beside(err error, status job.Status, there string) error {
+// appendState adds the observed state to the text of a failure or an unknown end.
+func appendState(err error, status job.Status, there string) error {
 	switch {
 	case there == "":
 	case status == job.Failed:
@@ -72,12 +72,12 @@ func beside(err error, status job.Status, there string) error {
 	return err
 }
 
-// gone reports whether no node has the guest, after one node did not have it.
-func (a *act) gone(ctx context.Context, err error) bool {
+// isGone reports whether no node has the guest, after one node did not have it.
+func (a *guestRun) isGone(ctx context.Context, err error) bool {
 	if sdk.KindOf(err) != sdk.NotFound {
 		return false
 	}
-	found, err := ask(ctx, a, func(ctx context.Context, host hypervisor.Host) (hypervisor.GuestRef, error) {
+	found, err := callHost(ctx, a, func(ctx context.Context, host hypervisor.Host) (hypervisor.GuestRef, error) {
 		return find(ctx, host, a.ref)
 	})
 	return err == nil && found.Node == ""

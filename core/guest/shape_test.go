@@ -25,5 +25,5 @@ func (b *lifecycleFixture) knows(t *testing.T, kind hypervisor.GuestKind, action
 	if err != nil {
 		t.Fatal(err)
 	}
-	return info.Knows(kind, action)
+	return info.HasAction(kind, action)
 }

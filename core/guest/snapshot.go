@@ -17,7 +17,7 @@ import (
 // invalid for a malformed name, and conflict for a name that is taken.
 var TakeSnapshot = Work[hypervisor.SnapshotSpec]{
 	Kind: "snapshot_create", Needs: endpoint.Lifecycle,
-	Shows: func(spec hypervisor.SnapshotSpec) any {
+	PublicParams: func(spec hypervisor.SnapshotSpec) any {
 		return struct {
 			Name        string `json:"name"`
 			Description string `json:"description,omitempty"`
@@ -28,48 +28,48 @@ var TakeSnapshot = Work[hypervisor.SnapshotSpec]{
 		if err := checkSnapshotName(spec.Name); err != nil {
 			return err
 		}
-		s, err := lookFor(ctx, on, spec.Name)
+		s, err := findSnapshot(ctx, on, spec.Name)
 		if err == nil && s != nil {
 			return problem.New(problem.CodeConflict, "%s already has a snapshot with this name", on.Guest.Name)
 		}
 		return err
 	},
 	Steps: []Step[hypervisor.SnapshotSpec]{{
-		Name: "take", Does: hypervisor.OperationSnapshotCreate, Send: Using(hypervisor.Snapshotter.TakeSnapshot),
-		Says: func(spec hypervisor.SnapshotSpec) string { return "taking the snapshot " + spec.Name },
+		Name: "take", Operation: hypervisor.OperationSnapshotCreate, Send: Using(hypervisor.Snapshotter.TakeSnapshot),
+		Note: func(spec hypervisor.SnapshotSpec) string { return "taking the snapshot " + spec.Name },
 		State: onSnapshot(func(s hypervisor.SnapshotSpec) string { return s.Name }, func(name string,
 			found *hypervisor.Snapshot) (s State) {
 			switch {
 			case found == nil:
-				s.Again = true
+				s.Repeatable = true
 			case found.Incomplete:
 				s.Blocked = fmt.Sprintf("the guest has an incomplete snapshot named %q", name)
 			default:
 				s.Blocked = fmt.Sprintf("the guest has a snapshot named %q", name)
-				s.Made = s.Blocked
+				s.Created = s.Blocked
 			}
 			return s
 		}),
 	}},
-	End: func(ctx context.Context, e *Ending[hypervisor.SnapshotSpec]) error {
-		return keep(ctx, e.DB, e.Run, e.Asked.GuestID, madeSnapshot, e.Spec.Name)
+	End: func(ctx context.Context, e *CompletedJob[hypervisor.SnapshotSpec]) error {
+		return recordCreated(ctx, e.DB, e.Run, e.Asked.GuestID, madeSnapshot, e.Spec.Name)
 	},
 }
 
 // DeleteSnapshot is the work that deletes a snapshot by its name. An unknown
 // one is the problem not_found.
 var DeleteSnapshot = Work[string]{
-	Kind: "snapshot_delete", Needs: endpoint.Lifecycle, Shows: showName, Plan: planDeleteSnapshot,
+	Kind: "snapshot_delete", Needs: endpoint.Lifecycle, PublicParams: showName, Plan: planDeleteSnapshot,
 	Check: func(ctx context.Context, on Subject, name string) error {
-		s, err := lookFor(ctx, on, name)
+		s, err := findSnapshot(ctx, on, name)
 		if err == nil && s == nil {
 			return noSnapshot()
 		}
 		return err
 	},
 	Steps: []Step[string]{{
-		Name: "delete", Does: hypervisor.OperationSnapshotDelete,
-		Says: func(name string) string { return "deleting the snapshot " + name },
+		Name: "delete", Operation: hypervisor.OperationSnapshotDelete,
+		Note: func(name string) string { return "deleting the snapshot " + name },
 		Send: Using(hypervisor.Snapshotter.DeleteSnapshot),
 		State: onSnapshot(func(name string) string { return name }, func(name string, found *hypervisor.Snapshot) (s State) {
 			switch {
@@ -77,15 +77,15 @@ var DeleteSnapshot = Work[string]{
 				s.Done = fmt.Sprintf("the guest has no snapshot named %q", name)
 			case found.Incomplete:
 				s.Left = fmt.Sprintf("the snapshot %q is incomplete and can only be deleted", name)
-				s.Again, s.Since = true, found.TakenAt
+				s.Repeatable, s.Since = true, found.TakenAt
 			default:
-				s.Again, s.Since = true, found.TakenAt
+				s.Repeatable, s.Since = true, found.TakenAt
 			}
 			return s
 		}),
 	}},
-	End: func(ctx context.Context, e *Ending[string]) error {
-		return unkeep(ctx, e.DB, e.Asked.GuestID, madeSnapshot, e.Spec)
+	End: func(ctx context.Context, e *CompletedJob[string]) error {
+		return forgetCreated(ctx, e.DB, e.Asked.GuestID, madeSnapshot, e.Spec)
 	},
 }
 
@@ -93,10 +93,10 @@ var DeleteSnapshot = Work[string]{
 // the problem not_found, an incomplete one invalid_state.
 var RollBack = Work[hypervisor.RollbackSpec]{
 	Kind: "snapshot_rollback", Needs: endpoint.Lifecycle, Interrupts: true,
-	Loses: "all data written since the snapshot is lost", Plan: planRollBack,
-	Shows: func(spec hypervisor.RollbackSpec) any { return showName(spec.Name) },
+	DataLoss: "all data written since the snapshot is lost", Plan: planRollBack,
+	PublicParams: func(spec hypervisor.RollbackSpec) any { return showName(spec.Name) },
 	Check: func(ctx context.Context, on Subject, spec hypervisor.RollbackSpec) error {
-		s, err := lookFor(ctx, on, spec.Name)
+		s, err := findSnapshot(ctx, on, spec.Name)
 		switch {
 		case err != nil:
 			return err
@@ -108,8 +108,8 @@ var RollBack = Work[hypervisor.RollbackSpec]{
 		return nil
 	},
 	Steps: []Step[hypervisor.RollbackSpec]{{
-		Name: "roll_back", Does: hypervisor.OperationSnapshotRollback,
-		Says: func(spec hypervisor.RollbackSpec) string { return "rolling back to the snapshot " + spec.Name },
+		Name: "roll_back", Operation: hypervisor.OperationSnapshotRollback,
+		Note: func(spec hypervisor.RollbackSpec) string { return "rolling back to the snapshot " + spec.Name },
 		Send: Using(hypervisor.Snapshotter.RollBack),
 		State: onSnapshot(func(s hypervisor.RollbackSpec) string { return s.Name }, func(name string,
 			found *hypervisor.Snapshot) (s State) {
@@ -137,7 +137,7 @@ type Snapshot struct {
 // Snapshots reads the guest's snapshots from the hypervisor, oldest first,
 // without the present state.
 func (a *Actor) Snapshots(ctx context.Context, g *Guest) ([]Snapshot, error) {
-	found, err := Look(ctx, Subject{Guest: g, hosts: a.Hosts}, hypervisor.Snapshotter.Snapshots)
+	found, err := Call(ctx, Subject{Guest: g, hosts: a.Hosts}, hypervisor.Snapshotter.Snapshots)
 	if err != nil {
 		return nil, err
 	}
@@ -168,10 +168,10 @@ func showName(name string) any { return map[string]string{"name": name} }
 // noSnapshot returns the problem not_found.
 func noSnapshot() error { return problem.New(problem.CodeNotFound, "snapshot not found") }
 
-// lookFor reads the snapshot with that name from the hypervisor. It returns nil
+// findSnapshot reads the snapshot with that name from the hypervisor. It returns nil
 // without error if there is none.
-func lookFor(ctx context.Context, on Subject, name string) (*hypervisor.Snapshot, error) {
-	all, err := Look(ctx, on, hypervisor.Snapshotter.Snapshots)
+func findSnapshot(ctx context.Context, on Subject, name string) (*hypervisor.Snapshot, error) {
+	all, err := Call(ctx, on, hypervisor.Snapshotter.Snapshots)
 	return named(all, name), err
 }
 
@@ -188,7 +188,7 @@ func named(all []hypervisor.Snapshot, name string) *hypervisor.Snapshot {
 func onSnapshot[P any](name func(P) string, of func(name string, found *hypervisor.Snapshot) State) func(context.Context,
 	hypervisor.Host, hypervisor.Guest, P) (State, error) {
 	return func(ctx context.Context, at hypervisor.Host, guest hypervisor.Guest, spec P) (State, error) {
-		able, err := host.Able[hypervisor.Snapshotter](at)
+		able, err := host.AsAbility[hypervisor.Snapshotter](at)
 		if err != nil {
 			return State{}, err
 		}

@@ -21,15 +21,15 @@ import (
 func TestSnapshotTasksAreJudgedByTheList(t *testing.T) {
 	t.Parallel()
 	whole, half := []hypervisor.Snapshot{{Name: "one"}}, []hypervisor.Snapshot{{Name: "one", Incomplete: true}}
-	take := func(b *lifecycleFixture, t *testing.T, p guest.Asked) int64 {
+	take := func(b *lifecycleFixture, t *testing.T, p guest.RequestedGuest) int64 {
 		return onSnapshot(b, t, guest.TakeSnapshot, p, hypervisor.SnapshotSpec{Name: "one"})
 	}
-	remove := func(b *lifecycleFixture, t *testing.T, p guest.Asked) int64 {
+	remove := func(b *lifecycleFixture, t *testing.T, p guest.RequestedGuest) int64 {
 		return onSnapshot(b, t, guest.DeleteSnapshot, p, "one")
 	}
 	const unknown, failed = hypervisor.TaskUnknown, hypervisor.TaskFailed
 	for name, c := range map[string]struct {
-		ask           func(*lifecycleFixture, *testing.T, guest.Asked) int64
+		ask           func(*lifecycleFixture, *testing.T, guest.RequestedGuest) int64
 		before, after []hypervisor.Snapshot
 		// end is how the task ends; empty for one that the hypervisor forgets.
 		end  string

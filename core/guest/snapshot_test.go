@@ -14,9 +14,10 @@ import (
 )
 
 // onSnapshot enqueues work on a VM.
-func onSnapshot[P any](b *lifecycleFixture, t *testing.T, work guest.Work[P], p guest.Asked, spec P) int64 {
+func onSnapshot[P any](b *lifecycleFixture, t *testing.T, work guest.Work[P], p guest.RequestedGuest, spec P) int64 {
 	t.Helper()
-	return b.add(t, work.Spec(job.Target{Kind: "vm", ID: p.GuestID, Name: p.Name}, 1, b.hostID, guest.Params[P]{Asked: p, Spec: spec}))
+	return b.add(t, work.Spec(job.Target{Kind: "vm", ID: p.GuestID, Name: p.Name}, 1, b.hostID, guest.Params[P]{RequestedGuest: p,
+		Spec: spec}))
 }
 
 func (b *lifecycleFixture) snapshots(t *testing.T, ref hypervisor.GuestRef) (names []string) {

@@ -18,7 +18,7 @@ import (
 )
 
 // request returns a step in the form of package job.
-func (a *act) request(s step) job.Step {
+func (a *guestRun) request(s step) job.Step {
 	return job.Step{
 		Name: s.name, Undoes: s.undoes,
 		Open: func(ctx context.Context) (hypervisor.Host, error) {
@@ -31,9 +31,9 @@ func (a *act) request(s step) job.Step {
 		Send: func(ctx context.Context, host hypervisor.Host) (string, error) {
 			return s.send(ctx, host, a.ref)
 		},
-		Query: a.sentTo,
-		Ours:  func(task hypervisor.Task) bool { return a.ours(s, task) },
-		Absent: func(ctx context.Context, sent time.Time, reaches bool) error {
+		Query:  a.sentTo,
+		IsOurs: func(task hypervisor.Task) bool { return a.ours(s, task) },
+		OnMissing: func(ctx context.Context, sent time.Time, reaches bool) error {
 			return a.absent(ctx, s, sent, reaches)
 		},
 	}
@@ -41,7 +41,7 @@ func (a *act) request(s step) job.Step {
 
 // sentTo returns the query for the task of the last request, with the node and
 // ID that the guest had then. It may have moved or been renamed since.
-func (a *act) sentTo() hypervisor.TaskQuery {
+func (a *guestRun) sentTo() hypervisor.TaskQuery {
 	ref := a.ref
 	ref.ID = cmp.Or(a.progress.Ref, ref.ID)
 	return hypervisor.TaskQuery{Guest: &ref, Node: cmp.Or(a.progress.Node, ref.Node)}
@@ -51,16 +51,16 @@ func (a *act) sentTo() hypervisor.TaskQuery {
 // another guest than the requested one, if the service would stop itself
 // without confirmation, or if something is in the way. It returns done if there
 // is nothing to do.
-func (a *act) before(ctx context.Context, s step) (clock time.Time, done bool, err error) {
+func (a *guestRun) before(ctx context.Context, s step) (clock time.Time, done bool, err error) {
 	guest, state, err := a.read(ctx, s)
 	if err != nil {
 		return time.Time{}, false, err
 	}
-	if other := a.asked.another(guest, s.removes); other != "" {
+	if other := a.requested.another(guest, s.removes); other != "" {
 		return time.Time{}, false, job.Fail("%s; nothing was done", other)
 	}
-	if a.Self != nil && a.interrupts && !a.asked.ConfirmedSelf {
-		self, err := a.Self(ctx, a.asked.GuestID)
+	if a.Self != nil && a.interrupts && !a.requested.ConfirmedSelf {
+		self, err := a.Self(ctx, a.requested.GuestID)
 		if err != nil {
 			return time.Time{}, false, err
 		}
@@ -72,8 +72,8 @@ func (a *act) before(ctx context.Context, s step) (clock time.Time, done bool, e
 		a.run.Note("nothing to do: %s", state.Done)
 		return guest.At, true, nil
 	}
-	if state.Made != "" && a.run.Begun(s.name) {
-		a.run.Note("%s: the request was carried out, although its task was not found", state.Made)
+	if state.Created != "" && a.run.StepStarted(s.name) {
+		a.run.Note("%s: the request was carried out, although its task was not found", state.Created)
 		return guest.At, true, nil
 	}
 	if state.Blocked != "" {
@@ -85,8 +85,8 @@ func (a *act) before(ctx context.Context, s step) (clock time.Time, done bool, e
 		return time.Time{}, false, err
 	}
 	a.progress.HostID, a.progress.Node, a.progress.Ref = a.hostID, a.ref.Node, a.ref.ID
-	if s.says != "" {
-		a.run.Note("%s", s.says)
+	if s.note != "" {
+		a.run.Note("%s", s.note)
 	}
 	if err := a.save(ctx); err != nil {
 		return time.Time{}, false, err
@@ -98,25 +98,25 @@ func (a *act) before(ctx context.Context, s step) (clock time.Time, done bool, e
 // one of the few slots for jobs for ever.
 const defaultReadLimit = 2 * time.Minute
 
-// ask calls the guest's host with the monitoring token, within the limit.
-func ask[T any](ctx context.Context, a *act, question func(context.Context, hypervisor.Host) (T, error)) (T, error) {
-	return askAs(ctx, a, endpoint.Monitoring, question)
+// callHost calls the guest's host with the monitoring token, within the limit.
+func callHost[T any](ctx context.Context, a *guestRun, question func(context.Context, hypervisor.Host) (T, error)) (T, error) {
+	return callHostAs(ctx, a, endpoint.Monitoring, question)
 }
 
-// askAs is ask with the token of another capability.
-func askAs[T any](ctx context.Context, a *act, capability endpoint.Capability,
+// callHostAs is ask with the token of another capability.
+func callHostAs[T any](ctx context.Context, a *guestRun, capability endpoint.Capability,
 	question func(context.Context, hypervisor.Host) (T, error)) (T, error) {
-	return host.AskWithin(ctx, a.Hosts, a.readLimit(), a.hostID, capability, question)
+	return host.CallWithTimeout(ctx, a.Hosts, a.readLimit(), a.hostID, capability, question)
 }
 
 // read reads the guest and what the step needs to know about it. After a step
 // that moves the guest, it also looks on the destination.
-func (a *act) read(ctx context.Context, s step) (guest hypervisor.Guest, state State, err error) {
+func (a *guestRun) read(ctx context.Context, s step) (guest hypervisor.Guest, state State, err error) {
 	var sent time.Time
-	if a.run.Begun(s.name) {
-		sent = a.run.Sent(s.name)
+	if a.run.StepStarted(s.name) {
+		sent = a.run.SentAt(s.name)
 	}
-	guest, err = ask(ctx, a, func(ctx context.Context, host hypervisor.Host) (hypervisor.Guest, error) {
+	guest, err = callHost(ctx, a, func(ctx context.Context, host hypervisor.Host) (hypervisor.Guest, error) {
 		guest, err := host.Guest(ctx, a.ref)
 		if s.to != "" && s.to != a.ref.Node && sdk.KindOf(err) == sdk.NotFound {
 			moved := a.ref
@@ -131,7 +131,7 @@ func (a *act) read(ctx context.Context, s step) (guest hypervisor.Guest, state S
 		return guest, err
 	})
 	if err == nil && s.reads != "" {
-		state, err = askAs(ctx, a, s.reads, func(ctx context.Context, host hypervisor.Host) (State, error) {
+		state, err = callHostAs(ctx, a, s.reads, func(ctx context.Context, host hypervisor.Host) (State, error) {
 			return s.state(ctx, host, guest, sent)
 		})
 	}
@@ -140,8 +140,8 @@ func (a *act) read(ctx context.Context, s step) (guest hypervisor.Guest, state S
 
 // ours reports whether a task belongs to the step: by its operation and by the
 // token of the request.
-func (a *act) ours(s step, task hypervisor.Task) bool {
-	return task.Operation == s.does && SentBy(task, a.progress.TokenID)
+func (a *guestRun) ours(s step, task hypervisor.Task) bool {
+	return task.Operation == s.operation && SentBy(task, a.progress.TokenID)
 }
 
 // SentBy reports whether a task was started with a token. An empty token
@@ -152,7 +152,7 @@ func SentBy(task hypervisor.Task, token string) bool {
 
 // tokenID returns the ID of the host's present token for the capability, or an
 // empty string if there is none.
-func (a *act) tokenID(ctx context.Context, needs endpoint.Capability) (id string, err error) {
+func (a *guestRun) tokenID(ctx context.Context, needs endpoint.Capability) (id string, err error) {
 	err = a.DB.Pool.QueryRow(ctx, "SELECT token_id FROM host_credentials WHERE host_id = $1 AND capability = $2", a.hostID, needs).
 		Scan(&id)
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -47,28 +47,28 @@ type Work[P any] struct {
 	Destroys bool
 	// Templates is true for work that also applies to templates.
 	Templates bool
-	// Loses is a sentence about what is lost. If it is set, every user must
+	// DataLoss is a sentence about what is lost. If it is set, every user must
 	// confirm with the guest's name.
-	Loses string
-	// Asks returns a sentence if this guest needs a confirmation for another
+	DataLoss string
+	// ConfirmReason returns a sentence if this guest needs a confirmation for another
 	// reason, and an empty string otherwise. It may be nil.
-	Asks func(g *Guest) string
-	// Shows returns the parameters as users see them, without secrets. Nil
+	ConfirmReason func(g *Guest) string
+	// PublicParams returns the parameters as users see them, without secrets. Nil
 	// means that the work has none. Its keys are the fields of the request body
 	// and the further path parameters of the operation, because the API can
 	// repeat a job from them.
-	Shows func(spec P) any
+	PublicParams func(spec P) any
 	// Check returns a refusal that is specific to this kind, before a job
-	// exists. It may be nil, and it may ask the hypervisor; see Look.
+	// exists. It may be nil, and it may ask the hypervisor; see Call.
 	Check func(ctx context.Context, on Subject, spec P) error
 	// Plan writes into the plan what the work would do. It may ask the
-	// hypervisor; see Look. Nil tells of an interruption only.
+	// hypervisor; see Call. Nil tells of an interruption only.
 	Plan func(ctx context.Context, on Subject, spec P, p *plan.Plan) error
 	// Steps are done in this order, each when the one before has ended well.
 	Steps []Step[P]
 	// End is done when all steps have ended well, again where the service dies
 	// in it. It may be nil.
-	End func(ctx context.Context, e *Ending[P]) error
+	End func(ctx context.Context, e *CompletedJob[P]) error
 	// Appears says that the work makes another guest of one: its host is polled
 	// in the end, so that lists show it. That of a guest that was destroyed is
 	// polled anyway.
@@ -84,11 +84,11 @@ type Step[P any] struct {
 	// the work's. Reads is the capability whose token reads State or Since;
 	// empty means monitoring.
 	Needs, Reads endpoint.Capability
-	// Does identifies the task of the step among the tasks of the guest.
-	Does hypervisor.Operation
-	// Says returns the transcript's line before the request, such as "taking
+	// Operation identifies the task of the step among the tasks of the guest.
+	Operation hypervisor.Operation
+	// Note returns the transcript's line before the request, such as "taking
 	// the snapshot nightly". Nil means no line.
-	Says func(spec P) string
+	Note func(spec P) string
 	// Send sends the request; see Using.
 	Send Send[P]
 	// State reads how far the guest is as the step wants it, with the
@@ -114,20 +114,20 @@ type State struct {
 	// Blocked says what prevents the step. It is not sent, and a failure's text
 	// mentions it.
 	Blocked string
-	// Made says what must have come into existence after the request, because
+	// Created says what must have come into existence after the request, because
 	// it would have blocked the request otherwise. It turns an unknown end into
 	// a success, and prevents a repetition if the task is not found. A failure
 	// stays a failure, because somebody else may have created it.
-	Made string
+	Created string
 	// Left says what a failed attempt has left behind, for the text of the
 	// failure.
 	Left string
-	// Again is true if the state shows that the step was not carried out and
+	// Repeatable is true if the state shows that the step was not carried out and
 	// that a repetition is harmless, such as the start of a stopped guest. Only
 	// such a step is repeated if it is unknown whether the first request
 	// arrived.
-	Again bool
-	// Since is the time from which the state described by Again has existed, by
+	Repeatable bool
+	// Since is the time from which the state described by Repeatable has existed, by
 	// the hypervisor's clock, zero if unknown. A state that began after the
 	// request proves nothing: the running guest may have been stopped by the
 	// request and started by somebody else.
@@ -146,11 +146,11 @@ type Send[P any] struct {
 func Using[A, P any](method func(able A, ctx context.Context, ref hypervisor.GuestRef, spec P) (task string, err error)) Send[P] {
 	return Send[P]{
 		able: func(at hypervisor.Host) error {
-			_, err := host.Able[A](at)
+			_, err := host.AsAbility[A](at)
 			return err
 		},
 		send: func(ctx context.Context, at hypervisor.Host, ref hypervisor.GuestRef, spec P) (string, error) {
-			able, err := host.Able[A](at)
+			able, err := host.AsAbility[A](at)
 			if err != nil {
 				return "", err
 			}
@@ -159,9 +159,9 @@ func Using[A, P any](method func(able A, ctx context.Context, ref hypervisor.Gue
 	}
 }
 
-// Asked is the guest at the time of the request, with what was confirmed then.
+// RequestedGuest is the guest at the time of the request, with what was confirmed then.
 // A Worker compares it with the guest that it finds.
-type Asked struct {
+type RequestedGuest struct {
 	GuestID int64                `json:"guest_id"`
 	Kind    hypervisor.GuestKind `json:"kind"`
 	// Ref is the ID at the hypervisor. UID is the lasting identity if the
@@ -175,13 +175,13 @@ type Asked struct {
 }
 
 // ref returns the reference of the guest without a node.
-func (a Asked) ref() hypervisor.GuestRef {
+func (a RequestedGuest) ref() hypervisor.GuestRef {
 	return hypervisor.GuestRef{Kind: a.Kind, ID: a.Ref, UID: a.UID}
 }
 
 // unnamed reports whether the name is the one that a poll makes up for a guest
 // whose name the hypervisor did not report.
-func (a Asked) unnamed() bool {
+func (a RequestedGuest) unnamed() bool {
 	return a.Name == map[hypervisor.GuestKind]string{hypervisor.VM: "VM ", hypervisor.Container: "CT "}[a.Kind]+string(a.Ref)
 }
 
@@ -190,7 +190,7 @@ func (a Asked) unnamed() bool {
 // decide, and the name may have changed. Otherwise the name decides. A made-up
 // name proves nothing, except for a step that removes the guest: nobody has
 // confirmed the real name then.
-func (a Asked) another(guest hypervisor.Guest, removes bool) string {
+func (a RequestedGuest) another(guest hypervisor.Guest, removes bool) string {
 	switch {
 	case guest.UID != "" && a.UID != "":
 		if guest.UID != a.UID {
@@ -203,11 +203,11 @@ func (a Asked) another(guest hypervisor.Guest, removes bool) string {
 }
 
 // Another is another for work that does not remove the guest.
-func (a Asked) Another(guest hypervisor.Guest) string { return a.another(guest, false) }
+func (a RequestedGuest) Another(guest hypervisor.Guest) string { return a.another(guest, false) }
 
 // Params are the parameters of a job.
 type Params[P any] struct {
-	Asked
+	RequestedGuest
 	Spec P `json:"spec,omitzero"`
 }
 
@@ -222,8 +222,8 @@ func (w Work[P]) Spec(target job.Target, teamID, hostID int64, params Params[P])
 		Kind: kind, Target: target, TeamID: teamID, HostID: hostID,
 		Exclusive: Exclusive(params.GuestID), Params: params,
 	}
-	if w.Shows != nil {
-		spec.Asked = w.Shows(params.Spec)
+	if w.PublicParams != nil {
+		spec.PublicParams = w.PublicParams(params.Spec)
 	}
 	return spec
 }

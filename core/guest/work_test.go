@@ -23,9 +23,10 @@ func bounce() guest.Work[struct{}] {
 	return w
 }
 
-func (b *lifecycleFixture) bounce(t *testing.T, p guest.Asked) int64 {
+func (b *lifecycleFixture) bounce(t *testing.T, p guest.RequestedGuest) int64 {
 	t.Helper()
-	return b.add(t, bounce().Spec(job.Target{Kind: "vm", ID: p.GuestID, Name: p.Name}, 1, b.hostID, guest.Params[struct{}]{Asked: p}))
+	return b.add(t, bounce().Spec(job.Target{Kind: "vm", ID: p.GuestID, Name: p.Name}, 1, b.hostID,
+		guest.Params[struct{}]{RequestedGuest: p}))
 }
 
 // words are the actions of a guest's tasks, oldest first.
@@ -76,7 +77,7 @@ func TestFailureThatWasNoneStaysOne(t *testing.T) {
 	t.Parallel()
 	inBothShapes(t, func(t *testing.T, b *lifecycleFixture) {
 		work := bounce()
-		work.Steps[1].Send = guest.Using(func(l hypervisor.Lifecycler, ctx context.Context, ref hypervisor.GuestRef,
+		work.Steps[1].Send = guest.Using(func(l hypervisor.LifecycleManager, ctx context.Context, ref hypervisor.GuestRef,
 			_ struct{}) (string, error) {
 			task, err := l.Act(ctx, ref, hypervisor.Start)
 			// This instance stops here, and the guest runs when the next one goes on.

@@ -87,7 +87,7 @@ func (w Work[P]) perform(ctx context.Context, worker *Worker, run *job.Run) erro
 		return err
 	}
 	w = w.interrupting(params.Spec)
-	a := &act{Worker: worker, run: run, asked: params.Asked, interrupts: w.Interrupts}
+	a := &guestRun{Worker: worker, run: run, requested: params.RequestedGuest, interrupts: w.Interrupts}
 	for _, step := range w.Steps {
 		step.Needs = cmp.Or(step.Needs, w.Needs)
 		a.steps = append(a.steps, step.with(params.Spec))
@@ -96,7 +96,7 @@ func (w Work[P]) perform(ctx context.Context, worker *Worker, run *job.Run) erro
 		return err
 	}
 	if w.Destroys {
-		if err := worker.disappear(ctx, params.Asked.GuestID); err != nil {
+		if err := worker.disappear(ctx, params.RequestedGuest.GuestID); err != nil {
 			return err
 		}
 	}
@@ -107,19 +107,20 @@ func (w Work[P]) perform(ctx context.Context, worker *Worker, run *job.Run) erro
 		return nil
 	}
 	last := a.steps[len(a.steps)-1]
-	return w.End(context.WithoutCancel(ctx), &Ending[P]{Worker: worker, Run: run, Asked: params.Asked, Spec: params.Spec, HostID: a.hostID,
-		At: a.ref, begun: run.Sent(last.name), backup: run.MadeBackup(last.name)})
+	return w.End(context.WithoutCancel(ctx), &CompletedJob[P]{Worker: worker, Run: run, Asked: params.RequestedGuest, Spec: params.Spec,
+		HostID: a.hostID,
+		At:     a.ref, begun: run.SentAt(last.name), backup: run.CreatedBackup(last.name)})
 }
 
 // Exclusive returns the key that every job on a guest holds, so that only one
 // works on it at a time.
 func Exclusive(guestID int64) string { return fmt.Sprintf("guest:%d", guestID) }
 
-// act is one run of a job on a guest.
-type act struct {
+// guestRun is one run of a job on a guest.
+type guestRun struct {
 	*Worker
 	run        *job.Run
-	asked      Asked
+	requested  RequestedGuest
 	interrupts bool
 	steps      []step
 	progress   progress
@@ -152,18 +153,18 @@ type progress struct {
 
 // step is a Step bound to its parameters.
 type step struct {
-	name    string
-	needs   endpoint.Capability
-	reads   endpoint.Capability
-	does    hypervisor.Operation
-	removes bool
+	name      string
+	needs     endpoint.Capability
+	reads     endpoint.Capability
+	operation hypervisor.Operation
+	removes   bool
 	// undoes is true if the step is sent even after a cancellation; see
 	// job.Step.
 	undoes bool
 	// to is the node on which the guest is after the step has moved it. It is
 	// empty for other steps.
 	to    string
-	says  string
+	note  string
 	send  func(ctx context.Context, host hypervisor.Host, ref hypervisor.GuestRef) (task string, err error)
 	state func(ctx context.Context, host hypervisor.Host, guest hypervisor.Guest, sent time.Time) (State, error)
 }
@@ -171,7 +172,7 @@ type step struct {
 // with binds a step to its parameters.
 func (s Step[P]) with(spec P) step {
 	bound := step{
-		name: s.Name, needs: s.Needs, reads: s.Reads, does: s.Does, removes: s.Removes,
+		name: s.Name, needs: s.Needs, reads: s.Reads, operation: s.Operation, removes: s.Removes,
 		send: func(ctx context.Context, host hypervisor.Host, ref hypervisor.GuestRef) (string, error) {
 			return s.Send.send(ctx, host, ref, spec)
 		},
@@ -179,8 +180,8 @@ func (s Step[P]) with(spec P) step {
 			return State{}, nil
 		},
 	}
-	if s.Says != nil {
-		bound.says = s.Says(spec)
+	if s.Note != nil {
+		bound.note = s.Note(spec)
 	}
 	switch {
 	case s.Since != nil:
@@ -199,9 +200,9 @@ func (s Step[P]) with(spec P) step {
 // monitoring token, sends its request with the token of the capability that the
 // work needs unless what it wants is there, follows the task, and shows the new
 // state without waiting for the next poll.
-func (a *act) do(ctx context.Context) error {
+func (a *guestRun) do(ctx context.Context) error {
 	if a.keep == nil {
-		if err := a.run.Progress(&a.progress); err != nil {
+		if err := a.run.LoadCheckpoint(&a.progress); err != nil {
 			return err
 		}
 	}
@@ -225,22 +226,22 @@ func (a *act) do(ctx context.Context) error {
 }
 
 // save stores the checkpoint.
-func (a *act) save(ctx context.Context) error {
+func (a *guestRun) save(ctx context.Context) error {
 	if a.keep != nil {
 		return a.keep(ctx, a.progress)
 	}
-	return a.run.SaveProgress(ctx, a.progress)
+	return a.run.SaveCheckpoint(ctx, a.progress)
 }
 
-// moves bounds how often a guest that went to another node is followed.
-const moves = 3
+// maxMoves bounds how often a guest that went to another node is followed.
+const maxMoves = 3
 
 // follow sends a step and follows its task, on another node or under another id
 // when the guest has moved or was renamed.
-func (a *act) follow(ctx context.Context, s step) error {
+func (a *guestRun) follow(ctx context.Context, s step) error {
 	for try := 1; ; try++ {
 		_, err := a.run.Do(ctx, a.request(s))
-		if err == nil || try == moves || sdk.KindOf(err) != sdk.NotFound {
+		if err == nil || try == maxMoves || sdk.KindOf(err) != sdk.NotFound {
 			return err
 		}
 		if _, verdict := job.Verdict(err); verdict {
@@ -253,18 +254,18 @@ func (a *act) follow(ctx context.Context, s step) error {
 			return err
 		}
 		if a.ref.ID != before.ID {
-			a.run.Note("%s %s now has another name: %s", a.asked.Kind, before.ID, a.ref.ID)
+			a.run.Note("%s %s now has another name: %s", a.requested.Kind, before.ID, a.ref.ID)
 		}
 		if a.ref.Node != before.Node {
-			a.run.Note("%s %s has moved from node %s to node %s", a.asked.Kind, a.ref.ID, before.Node, a.ref.Node)
+			a.run.Note("%s %s has moved from node %s to node %s", a.requested.Kind, a.ref.ID, before.Node, a.ref.Node)
 		}
 	}
 }
 
 // find locates the guest. Where a task may run already, a cancel must not keep
 // the run from stopping it.
-func (a *act) find(ctx context.Context, s step) error {
-	if !a.run.Begun(s.name) {
+func (a *guestRun) find(ctx context.Context, s step) error {
+	if !a.run.StepStarted(s.name) {
 		return a.locate(ctx)
 	}
 	reading, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
@@ -272,11 +273,11 @@ func (a *act) find(ctx context.Context, s step) error {
 	err := a.locate(reading)
 	if status, verdict := job.Verdict(err); verdict && status == job.Failed {
 		if s.removes && a.progress.HostID != 0 {
-			a.hostID, a.ref = a.progress.HostID, a.asked.ref()
+			a.hostID, a.ref = a.progress.HostID, a.requested.ref()
 			a.ref.Node, a.ref.ID = a.progress.Node, cmp.Or(a.progress.Ref, a.ref.ID)
 			return nil
 		}
-		return job.Undetermined("%s %s no longer exists; its task was started and cannot be followed", a.asked.Kind, a.asked.Ref)
+		return job.Undetermined("%s %s no longer exists; its task was started and cannot be followed", a.requested.Kind, a.requested.Ref)
 	}
 	return err
 }

@@ -29,8 +29,8 @@ type oneTimeCode struct {
 	secret      sdk.Secret
 }
 
-// entered is access in the form in which a user entered it.
-type entered struct {
+// accessInput is access in the form in which a user entered it.
+type accessInput struct {
 	capability endpoint.Capability
 	// form is empty for the driver's usual form.
 	form    string
@@ -40,7 +40,7 @@ type entered struct {
 
 // readAccess lets the driver validate what was entered, without using the
 // network. Input that the driver does not accept is the problem invalid.
-func (s *Store) readAccess(ctx context.Context, d driver, in entered) (access, error) {
+func (s *Store) readAccess(ctx context.Context, d driver, in accessInput) (access, error) {
 	form, ok := d.info.Form(in.form)
 	if !ok {
 		var names []string
@@ -56,7 +56,7 @@ func (s *Store) readAccess(ctx context.Context, d driver, in entered) (access, e
 	if err := faults(idFault(form, given.ID), secretFault(string(given.Secret))); err != nil {
 		return access{}, err
 	}
-	ctx, cancel := s.timed(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	if form.OneTime {
 		code, err := inspect(ctx, d, form, given.Secret)
@@ -107,7 +107,7 @@ func secretFault(text string) error {
 func (d driver) keepable(c endpoint.Credential, of endpoint.Capability) error {
 	form, ok := d.info.Form(c.Form)
 	if !ok || c.Form == "" || form.OneTime || c.Capability != of || !plain(c.ID, 255) || secretFault(string(c.Secret)) != nil {
-		return d.unfit("a credential")
+		return d.unfitError("a credential")
 	}
 	return nil
 }
@@ -129,7 +129,7 @@ func inspect(ctx context.Context, d driver, form hypervisor.CredentialForm, secr
 	}
 	if code.Fingerprint != "" {
 		if code.Fingerprint, err = endpoint.ParseFingerprint(code.Fingerprint); err != nil {
-			return nil, d.unfit("a fingerprint")
+			return nil, d.unfitError("a fingerprint")
 		}
 	}
 	if !code.Expires.IsZero() && time.Since(code.Expires) > lateness {
@@ -143,7 +143,7 @@ func inspect(ctx context.Context, d driver, form hypervisor.CredentialForm, secr
 func (d driver) enroller() (hypervisor.Enroller, error) {
 	enroller, ok := hypervisor.As[hypervisor.Enroller](d.Driver)
 	if !ok {
-		return nil, plugin.Problem(Lacking("driver", hypervisor.AbilityName[hypervisor.Enroller]()))
+		return nil, plugin.Problem(MissingAbility("driver", hypervisor.AbilityName[hypervisor.Enroller]()))
 	}
 	return enroller, nil
 }

@@ -27,7 +27,7 @@ type Certificate struct {
 // version.
 func certificateOf(v hypervisor.Version, now time.Time) *Certificate {
 	c := &Certificate{Fingerprint: CleanOrNil(v.Fingerprint), Names: cleanAll(v.CertificateNames), Issuer: CleanOrNil(v.CertificateIssuer)}
-	c.lasts(v.NotBefore, v.NotAfter, now)
+	c.setValidity(v.NotBefore, v.NotAfter, now)
 	return c
 }
 
@@ -38,13 +38,13 @@ func shownCertificate(shown endpoint.Certificate, now time.Time) *Certificate {
 		Fingerprint: CleanOrNil(shown.Fingerprint), Subject: CleanOrNil(shown.Subject), Names: cleanAll(shown.Names),
 		Issuer: CleanOrNil(shown.Issuer), SelfSigned: &shown.SelfSigned, Trusted: &trusted, Distrust: CleanOrNil(shown.Distrust),
 	}
-	c.lasts(shown.NotBefore, shown.NotAfter, now)
+	c.setValidity(shown.NotBefore, shown.NotAfter, now)
 	return c
 }
 
-// lasts sets the validity and the days that are left, rounded down: a
+// setValidity sets the validity and the days that are left, rounded down: a
 // certificate that expires today has 0 days left.
-func (c *Certificate) lasts(begin, end, now time.Time) {
+func (c *Certificate) setValidity(begin, end, now time.Time) {
 	c.NotAfter, c.DaysLeft = end.UTC(), int(math.Floor(end.Sub(now).Hours()/24))
 	if !begin.IsZero() {
 		begin = begin.UTC()

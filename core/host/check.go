@@ -57,7 +57,7 @@ func (s *Store) Test(ctx context.Context, id int64) (Check, error) {
 	if err != nil {
 		return Check{}, err
 	}
-	h.Tokens = s.meaningful(ctx, h)
+	h.Tokens = s.supportedCredentials(ctx, h)
 	out := Check{Tokens: make([]TokenCheck, len(h.Tokens))}
 	found := make([]*Verification, len(h.Tokens))
 	errs := make([]error, len(h.Tokens))
@@ -86,9 +86,9 @@ func (s *Store) Test(ctx context.Context, id int64) (Check, error) {
 	return out, s.keepChecks(ctx, id, h.Tokens, found)
 }
 
-// meaningful returns the host's credentials without those of capabilities that
+// supportedCredentials returns the host's credentials without those of capabilities that
 // its driver does not have.
-func (s *Store) meaningful(ctx context.Context, h Host) []Credential {
+func (s *Store) supportedCredentials(ctx context.Context, h Host) []Credential {
 	d, known := s.recall(ctx, h.Driver)
 	return slices.DeleteFunc(h.Tokens, func(c Credential) bool { return known && !d.info.Has(endpoint.Capability(c.Key)) })
 }
@@ -106,7 +106,8 @@ func (s *Store) verifyStored(ctx context.Context, id int64, c endpoint.Capabilit
 // Version and permissions prove less: at some hypervisors a proxy answers them
 // although the service behind it is down.
 func (s *Store) readOnce(ctx context.Context, id int64) error {
-	nodes, err := AskWithin(ctx, s, s.timeout, id, endpoint.Monitoring, func(ctx context.Context, h hypervisor.Host) (nodes int, err error) {
+	nodes, err := CallWithTimeout(ctx, s, s.timeout, id, endpoint.Monitoring, func(ctx context.Context, h hypervisor.Host) (nodes int,
+		err error) {
 		err = h.Inventory(ctx, hypervisor.InventoryQuery{}, func(page hypervisor.Page) error {
 			nodes += len(page.Nodes)
 			return nil
@@ -162,7 +163,7 @@ func (s *Store) keepChecks(ctx context.Context, id int64, tokens []Credential, f
 			if err != nil {
 				return fmt.Errorf("storing the abilities of a token: %w", err)
 			}
-			if err := v.told.Keep(ctx, tx.Pgx, id); err != nil {
+			if err := v.facts.Save(ctx, tx.Pgx, id); err != nil {
 				return err
 			}
 		}

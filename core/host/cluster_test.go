@@ -32,7 +32,7 @@ func pair(t *testing.T) (*host.Store, *db.DB) {
 	for _, name := range []string{"a", "b"} {
 		token := driver.Add(name+".mem:8006", memdriver.Spec{}).Target(endpoint.Monitoring).Credential
 		_, _, err := s.Create(t.Context(),
-			host.Enrolment{Name: name, Address: name + ".mem", TokenID: token.ID, Secret: secret.New(string(token.Secret))})
+			host.EnrolRequest{Name: name, Address: name + ".mem", TokenID: token.ID, Secret: secret.New(string(token.Secret))})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -34,7 +34,7 @@ func TestChangesNeedOneConnection(t *testing.T) {
 	defer cancel()
 	made := driver.Add("a.mem:8006", memdriver.Spec{})
 	token := made.Target(endpoint.Monitoring).Credential
-	h, _, err := s.Create(ctx, host.Enrolment{Name: "a", Address: "a.mem", TokenID: token.ID, Secret: secret.New(string(token.Secret))})
+	h, _, err := s.Create(ctx, host.EnrolRequest{Name: "a", Address: "a.mem", TokenID: token.ID, Secret: secret.New(string(token.Secret))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestChangesNeedOneConnection(t *testing.T) {
 	name := "b"
 	for what, change := range map[string]func() error{
 		"rotate": func() error {
-			_, err := s.Rotate(ctx, h.ID, host.Rotation{Capability: "lifecycle", TokenID: more.ID, Secret: secret.New(string(more.Secret))})
+			_, err := s.Rotate(ctx, h.ID, host.RotateRequest{Capability: "lifecycle", TokenID: more.ID, Secret: secret.New(string(more.Secret))})
 			return err
 		},
 		"patch":    func() error { _, err := s.Patch(ctx, h.ID, host.Change{Name: &name}); return err },

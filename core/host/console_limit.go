@@ -24,7 +24,7 @@ const maxConsoleLimits = 6
 // it too.
 func (s *Store) consoleLimits(ctx context.Context, at hypervisor.Host, capability endpoint.Capability) []ConsoleLimit {
 	told := []ConsoleLimit{}
-	able, ok := hypervisor.As[hypervisor.Consoler](at)
+	able, ok := hypervisor.As[hypervisor.ConsoleOpener](at)
 	if !ok || capability != endpoint.Console {
 		return told
 	}

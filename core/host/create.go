@@ -16,8 +16,8 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
-// Enrolment is a request to add or to probe a host.
-type Enrolment struct {
+// EnrolRequest is a request to add or to probe a host.
+type EnrolRequest struct {
 	// Driver is empty for the usual driver.
 	Driver  string
 	Address string
@@ -42,8 +42,8 @@ type Enrolment struct {
 	SSHPort    int
 }
 
-// intake is a request after parsing.
-type intake struct {
+// parsedRequest is a request after parsing.
+type parsedRequest struct {
 	driver
 	at connection
 	// all contains the access for monitoring first. kept are the capabilities
@@ -55,12 +55,12 @@ type intake struct {
 // parse checks everything that can be checked without the network and returns
 // all faults together. It accepts an empty address; the caller decides whether
 // one is needed.
-func (s *Store) parse(ctx context.Context, in Enrolment) (intake, error) {
+func (s *Store) parse(ctx context.Context, in EnrolRequest) (parsedRequest, error) {
 	d, err := s.choose(ctx, in.Driver, "body", "driver")
 	if err != nil {
-		return intake{}, err
+		return parsedRequest{}, err
 	}
-	t := intake{driver: d, at: connection{driver: d.name, verifyTLS: in.VerifyTLS}}
+	t := parsedRequest{driver: d, at: connection{driver: d.name, verifyTLS: in.VerifyTLS}}
 	var errs []error
 	if strings.TrimSpace(in.Address) != "" {
 		if t.at.address, err = s.address(in.Address, d.info.DefaultPort); err != nil {
@@ -71,22 +71,22 @@ func (s *Store) parse(ctx context.Context, in Enrolment) (intake, error) {
 		errs = append(errs, err)
 	}
 	if !in.Paste.Empty() {
-		errs = append(errs, alone(in))
+		errs = append(errs, pasteAlone(in))
 		p, err := s.readPaste(ctx, d, in.Paste)
 		p = p.only(in.Capabilities)
 		t.all, t.kept, errs = p.all, p.kept, append(errs, err)
 	} else {
-		read, err := s.readAccess(ctx, d, entered{capability: endpoint.Monitoring, form: in.Form, tokenID: in.TokenID, secret: in.Secret})
+		read, err := s.readAccess(ctx, d, accessInput{capability: endpoint.Monitoring, form: in.Form, tokenID: in.TokenID, secret: in.Secret})
 		t.all, errs = []access{read}, append(errs, err)
 	}
 	if err := faults(errs...); err != nil {
-		return intake{}, err
+		return parsedRequest{}, err
 	}
 	return t, t.pin(!in.Paste.Empty())
 }
 
-// alone returns the fault of a paste together with the fields that it replaces.
-func alone(in Enrolment) error {
+// pasteAlone returns the fault of a paste together with the fields that it replaces.
+func pasteAlone(in EnrolRequest) error {
 	if in.Form == "" && in.TokenID == "" && in.Secret.Empty() {
 		return nil
 	}
@@ -95,7 +95,7 @@ func alone(in Enrolment) error {
 
 // pin sets the certificate that codes name. All codes of a paste must be for
 // the same server.
-func (t *intake) pin(paste bool) (err error) {
+func (t *parsedRequest) pin(paste bool) (err error) {
 	given := t.at.fingerprint != ""
 	for _, a := range t.all {
 		if a.code == nil {
@@ -113,7 +113,7 @@ func (t *intake) pin(paste bool) (err error) {
 
 // codes reports whether there are only codes, which contain the address of the
 // server.
-func (t *intake) codes() bool {
+func (t *parsedRequest) codes() bool {
 	return !slices.ContainsFunc(t.all, func(a access) bool { return a.code == nil })
 }
 
@@ -154,10 +154,10 @@ func plain(s string, most int) bool {
 // credentials that the hypervisor now trusts in vain. An SSH key without
 // consent is consent_required, and unsupported if the driver cannot use it;
 // both are checked first.
-func (s *Store) Create(ctx context.Context, in Enrolment) (Host, Verification, error) {
+func (s *Store) Create(ctx context.Context, in EnrolRequest) (Host, Verification, error) {
 	t, err := s.parse(ctx, in)
 	if err == nil && !in.Paste.Empty() {
-		err = pasted{t.all, t.kept}.need(endpoint.Monitoring)
+		err = scriptTokens{t.all, t.kept}.need(endpoint.Monitoring)
 	}
 	called, nameErr := name(in.Name)
 	if err := faults(err, nameErr, needAddress(in.Address)); err != nil {
@@ -232,11 +232,11 @@ func needAddress(text string) error {
 
 // create verifies the tokens, the first of which is for monitoring, and stores
 // them with the host.
-func (s *Store) create(ctx context.Context, in Enrolment, called string, t intake, tokens []endpoint.Credential) (
+func (s *Store) create(ctx context.Context, in EnrolRequest, called string, t parsedRequest, tokens []endpoint.Credential) (
 	Host, Verification, error) {
 	e := t.at
 	checked, errs := s.verifyEach(ctx, t.driver, e, tokens)
-	if err := takenAll(tokens, checked, errs); err != nil {
+	if err := firstRejection(tokens, checked, errs); err != nil {
 		return Host{}, Verification{}, err
 	}
 	v := checked[0]
@@ -260,7 +260,7 @@ func (s *Store) create(ctx context.Context, in Enrolment, called string, t intak
 		if err := refuseDuplicate(ctx, tx, found, 0, now); err != nil {
 			return err
 		}
-		if err := db.Bound(ctx, tx, "hosts", "hosts", MaxHosts); err != nil {
+		if err := db.CheckRowLimit(ctx, tx, "hosts", "hosts", MaxHosts); err != nil {
 			return err
 		}
 		err := tx.Pgx.QueryRow(ctx,
@@ -273,7 +273,7 @@ func (s *Store) create(ctx context.Context, in Enrolment, called string, t intak
 		if err := keepServer(ctx, tx, id, found); err != nil {
 			return err
 		}
-		if err := s.storeCredentials(ctx, tx, id, together(tokens, checked)); err != nil {
+		if err := s.storeCredentials(ctx, tx, id, zipTokens(tokens, checked)); err != nil {
 			return err
 		}
 		switch {
@@ -285,7 +285,7 @@ func (s *Store) create(ctx context.Context, in Enrolment, called string, t intak
 		if err != nil {
 			return err
 		}
-		if err := idempotency.Keep(ctx, v); err != nil {
+		if err := idempotency.SaveData(ctx, v); err != nil {
 			return err
 		}
 		audit.Describe(ctx, func(entry *audit.Entry) { entry.TargetID, entry.HostID = fmt.Sprint(id), &id })
@@ -320,9 +320,9 @@ func (s *Store) free(ctx context.Context, name, address string, but int64) error
 // requests at the same time.
 func taken(err error) error {
 	switch {
-	case db.Duplicate(err, "hosts_name_key"):
+	case db.IsDuplicate(err, "hosts_name_key"):
 		return conflict("name")
-	case db.Duplicate(err, "hosts_address_key"):
+	case db.IsDuplicate(err, "hosts_address_key"):
 		return conflict("address")
 	}
 	return fmt.Errorf("storing the host: %w", err)

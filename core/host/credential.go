@@ -39,7 +39,7 @@ func (s *Store) storeCredential(ctx context.Context, tx *db.Tx, hostID int64, c 
 	if _, err := tx.Pgx.Exec(ctx, "UPDATE host_credentials SET secret = $2 WHERE id = $1", id, sealed); err != nil {
 		return fmt.Errorf("storing the token: %w", err)
 	}
-	return v.told.Keep(ctx, tx.Pgx, hostID)
+	return v.facts.Save(ctx, tx.Pgx, hostID)
 }
 
 // storeCredentials stores several tokens of a host.
@@ -52,10 +52,10 @@ func (s *Store) storeCredentials(ctx context.Context, tx *db.Tx, hostID int64, t
 	return nil
 }
 
-// unmoved locks the host's row and refuses a host whose address or certificate
+// checkUnchanged locks the host's row and refuses a host whose address or certificate
 // has changed since a token was checked: the token was checked at another
 // server then.
-func unmoved(ctx context.Context, tx *db.Tx, id int64, e connection) error {
+func checkUnchanged(ctx context.Context, tx *db.Tx, id int64, e connection) error {
 	if err := lock(ctx, tx, id); err != nil {
 		return err
 	}
@@ -108,8 +108,8 @@ func pollNow(ctx context.Context, tx *db.Tx, id int64) error {
 	return nil
 }
 
-// Removal is the result of RemoveCredential.
-type Removal struct {
+// RemoveCredentialResult is the result of RemoveCredential.
+type RemoveCredentialResult struct {
 	Removed bool `json:"removed" example:"true"`
 	// Commands remove the role and the credential on the hypervisor.
 	Commands []string `json:"commands" doc:"Commands for an administrator of the hypervisor, in order, that remove the role and the token"`
@@ -119,29 +119,29 @@ type Removal struct {
 // with the consent to it. The monitoring token cannot be removed:
 // capability_required. The result contains the commands that remove the token
 // on the hypervisor too, because deleting it here does not revoke it.
-func (s *Store) RemoveCredential(ctx context.Context, id int64, kind string) (Removal, error) {
+func (s *Store) RemoveCredential(ctx context.Context, id int64, kind string) (RemoveCredentialResult, error) {
 	if kind == kindSSHKey {
 		return s.removeSSHKey(ctx, id)
 	}
 	key, err := capability(kind, "path", "kind")
 	if err != nil {
-		return Removal{}, err
+		return RemoveCredentialResult{}, err
 	}
 	if key == endpoint.Monitoring {
-		return Removal{}, problem.New(problem.CodeCapabilityRequired,
+		return RemoveCredentialResult{}, problem.New(problem.CodeCapabilityRequired,
 			"every host needs a monitoring token; replace it, or remove the host").With("capability", kind)
 	}
 	e, err := s.connection(ctx, id)
 	if err != nil {
-		return Removal{}, err
+		return RemoveCredentialResult{}, err
 	}
-	r := Removal{Removed: true, Commands: []string{}}
+	r := RemoveCredentialResult{Removed: true, Commands: []string{}}
 	tokenID, err := s.credentialID(ctx, id, key)
 	if err != nil {
-		return Removal{}, err
+		return RemoveCredentialResult{}, err
 	}
 	if r.Commands, err = s.removal(ctx, e.driver, key, tokenID); err != nil {
-		return Removal{}, err
+		return RemoveCredentialResult{}, err
 	}
 	audit.Describe(ctx, func(entry *audit.Entry) { entry.Details = map[string]any{"capability": kind} })
 	return r, s.db.Tx(ctx, func(tx *db.Tx) error {
@@ -182,7 +182,7 @@ func (s *Store) removal(ctx context.Context, name string, key endpoint.Capabilit
 	if err != nil {
 		return nil, err
 	}
-	scripter, ok := hypervisor.As[hypervisor.RoleScripter](d.Driver)
+	scripter, ok := hypervisor.As[hypervisor.RoleScriptWriter](d.Driver)
 	if !ok || !d.info.Has(key) {
 		return []string{}, nil
 	}

@@ -8,9 +8,9 @@
 //
 //   - Store adds, lists, changes, checks and removes hosts. It also opens them.
 //   - Host is a host as the API shows it. Enrolment is a request to add one, Change a
-//     request to change one, Check the result of a test, Probed the result of a probe.
-//   - Opener is the part of the Store that jobs use. Ask and AskWithin call one method of
-//     a driver with the credential of one capability; AskThrough does the same for
+//     request to change one, Check the result of a test, ProbeResult the result of a probe.
+//   - Opener is the part of the Store that jobs use. Ask and CallWithTimeout call one method of
+//     a driver with the credential of one capability; CallPlugin does the same for
 //     plugins of other kinds, such as firewall backends.
 //   - Driver describes an installed driver to people.
 //   - SSH, Login and OnNode concern logins to the machine of a host.
@@ -36,6 +36,6 @@
 // # Errors
 //
 // Errors for users are problems of package core/problem. Reason turns any failure into
-// the word and the sentence that a host's row keeps. AskWithin returns the driver's
+// the word and the sentence that a host's row keeps. CallWithTimeout returns the driver's
 // errors unchanged, because jobs decide by their kind.
 package host

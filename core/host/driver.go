@@ -24,16 +24,16 @@ type Drivers interface {
 	Hypervisor(name string) hypervisor.Driver
 }
 
-// Lister is implemented by Drivers that know which drivers exist, as
+// DriverLister is implemented by Drivers that know which drivers exist, as
 // *plugin.Manager does. For other Drivers every name counts as existing.
-type Lister interface {
+type DriverLister interface {
 	// Status returns every installed plugin of every kind.
 	Status() []plugin.Status
 }
 
 var (
-	_ Drivers = (*plugin.Manager)(nil)
-	_ Lister  = (*plugin.Manager)(nil)
+	_ Drivers      = (*plugin.Manager)(nil)
+	_ DriverLister = (*plugin.Manager)(nil)
 )
 
 // Driver describes a driver to people before they add hosts with it.
@@ -99,10 +99,10 @@ func driverOf(d driver) Driver {
 		out.Scope = &Scope{scope.Word, scope.Holds, scope.Example}
 	}
 	for _, action := range hypervisor.Actions(hypervisor.VM) { // which knows them all
-		if d.info.Knows(hypervisor.VM, action) {
+		if d.info.HasAction(hypervisor.VM, action) {
 			out.Actions.VM = append(out.Actions.VM, string(action))
 		}
-		if d.info.Knows(hypervisor.Container, action) {
+		if d.info.HasAction(hypervisor.Container, action) {
 			out.Actions.Container = append(out.Actions.Container, string(action))
 		}
 	}
@@ -119,7 +119,7 @@ type driver struct {
 // describe reads the description of the driver with that name and remembers it.
 // It fails while the driver's plugin is not running.
 func (s *Store) describe(ctx context.Context, name string) (driver, error) {
-	ctx, cancel := s.timed(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	d := driver{Driver: s.drivers.Hypervisor(name), name: name}
 	var err error
@@ -150,12 +150,12 @@ func (s *Store) recall(ctx context.Context, name string) (driver, bool) {
 	return last.(driver), true
 }
 
-// Usual returns the names that most hosts of this hypervisor have, according to
+// Defaults returns the names that most hosts of this hypervisor have, according to
 // the host's driver. It is zero while the driver does not answer.
-func (s *Store) Usual(ctx context.Context, hostID int64) (hypervisor.Usual, error) {
+func (s *Store) Defaults(ctx context.Context, hostID int64) (hypervisor.DefaultNames, error) {
 	var name string
 	if err := s.db.Pool.QueryRow(ctx, "SELECT driver FROM hosts WHERE id = $1", hostID).Scan(&name); err != nil {
-		return hypervisor.Usual{}, db.Problem(fmt.Errorf("reading the driver of a host: %w", err))
+		return hypervisor.DefaultNames{}, db.Problem(fmt.Errorf("reading the driver of a host: %w", err))
 	}
 	d, _ := s.recall(ctx, name)
 	return d.info.Usual, nil
@@ -180,7 +180,7 @@ func (s *Store) choose(ctx context.Context, name string, where ...any) (driver, 
 
 // installed returns the plugins of hypervisors, and false if that is unknown.
 func (s *Store) installed() ([]plugin.Status, bool) {
-	list, ok := s.drivers.(Lister)
+	list, ok := s.drivers.(DriverLister)
 	if !ok {
 		return nil, false
 	}
@@ -223,7 +223,7 @@ func (s *Store) RequireAction(ctx context.Context, id int64, kind hypervisor.Gue
 	if err != nil {
 		return err
 	}
-	if d, known := s.recall(ctx, e.driver); known && !d.info.Knows(kind, action) {
+	if d, known := s.recall(ctx, e.driver); known && !d.info.HasAction(kind, action) {
 		return problem.New(problem.CodeUnsupported, "%s cannot %s a %s", d.info.Product, action, kind)
 	}
 	return nil
@@ -244,7 +244,7 @@ func fieldFault(err error) error {
 	return problem.InvalidField(sdk.HideSecrets(e.Message), "value_error", "body")
 }
 
-// unfit returns the error of a driver whose result cannot be stored.
-func (d driver) unfit(what string) error {
+// unfitError returns the error of a driver whose result cannot be stored.
+func (d driver) unfitError(what string) error {
 	return fmt.Errorf("the driver %s returned %s that cannot be stored", d.name, what)
 }

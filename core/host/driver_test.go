@@ -50,12 +50,13 @@ func TestDriverThatIsNotThere(t *testing.T) {
 	f := newCertified(t, nil)
 	for what, ask := range map[string]func(driver string) error{
 		"enrolling": func(driver string) error {
-			_, _, err := f.Create(t.Context(), host.Enrolment{Driver: driver, Name: "a", Address: "a.mem", TokenID: "x", Secret: secret.New("s")})
+			_, _, err := f.Create(t.Context(), host.EnrolRequest{Driver: driver, Name: "a", Address: "a.mem", TokenID: "x",
+				Secret: secret.New("s")})
 			return err
 		},
 		"probing": func(driver string) error {
-			in := host.Enrolment{Driver: driver, Address: "a.mem", TokenID: "x", Secret: secret.New("s")}
-			_, err := f.Probe(t.Context(), host.Probing{Enrolment: in})
+			in := host.EnrolRequest{Driver: driver, Address: "a.mem", TokenID: "x", Secret: secret.New("s")}
+			_, err := f.Probe(t.Context(), host.ProbeRequest{EnrolRequest: in})
 			return err
 		},
 		"a script": func(driver string) error {
@@ -103,7 +104,7 @@ func TestCapabilitiesThatADriverDoesNotHave(t *testing.T) {
 	_, err = f.Has(t.Context(), h.ID, endpoint.NodePower)
 	unsupported("looking", err)
 	code := f.code(endpoint.Monitoring)
-	_, err = f.Rotate(t.Context(), h.ID, host.Rotation{Capability: "node_power", Secret: secret.New(string(code))})
+	_, err = f.Rotate(t.Context(), h.ID, host.RotateRequest{Capability: "node_power", Secret: secret.New(string(code))})
 	unsupported("adding", err)
 	_, err = f.WriteTokenScript(t.Context(), host.ScriptQuery{Driver: "certmem", NodePower: true})
 	unsupported("a script", err)
@@ -171,7 +172,7 @@ func TestClientCertificate(t *testing.T) {
 	t.Parallel()
 	f := newCertified(t, nil)
 	proper := f.cluster.Target(endpoint.Monitoring).Credential
-	in := host.Enrolment{Driver: "certmem", Form: "client_certificate", Name: "pool", Address: "pool.mem",
+	in := host.EnrolRequest{Driver: "certmem", Form: "client_certificate", Name: "pool", Address: "pool.mem",
 		Fingerprint: f.cluster.Fingerprint(), Secret: secret.New("Bag Attributes\r\n" + strings.ReplaceAll(string(proper.Secret), "\n", "\r\n"))}
 	stranger, err := endpoint.NewClientCertificate(endpoint.Monitoring)
 	if err != nil {
@@ -230,23 +231,23 @@ func TestProbeOfACode(t *testing.T) {
 	f := newCertified(t, nil)
 	code := f.code(endpoint.Monitoring)
 	in := join("pool", code)
-	found, err := f.Probe(t.Context(), host.Probing{Enrolment: in})
+	found, err := f.Probe(t.Context(), host.ProbeRequest{EnrolRequest: in})
 	if err != nil || !found.Reachable || found.Fingerprint != f.cluster.Fingerprint() || found.Code == nil ||
 		len(found.Code.Addresses) != 1 || found.Code.Expires == nil {
 		t.Errorf("%+v, %v", found, err)
 	}
 	in.Address = ""
-	found, err = f.Probe(t.Context(), host.Probing{Enrolment: in})
+	found, err = f.Probe(t.Context(), host.ProbeRequest{EnrolRequest: in})
 	if err != nil || found.Reachable || found.Code == nil || found.Code.Addresses[0] != "pool.mem:8443" ||
 		*found.Code.Fingerprint != f.cluster.Fingerprint() || found.Missing == nil {
 		t.Errorf("without an address: %+v, %v", found, err)
 	}
 	in.Address = "nobody.mem"
-	if _, err = f.Probe(t.Context(), host.Probing{Enrolment: in}); problem.CodeOf(err) != problem.CodeHypervisorError {
+	if _, err = f.Probe(t.Context(), host.ProbeRequest{EnrolRequest: in}); problem.CodeOf(err) != problem.CodeHypervisorError {
 		t.Errorf("where nobody is: %v", err)
 	}
-	in = host.Enrolment{TokenID: "a", Secret: secret.New("s")}
-	if _, err := f.Probe(t.Context(), host.Probing{Enrolment: in}); problem.CodeOf(err) != problem.CodeInvalid {
+	in = host.EnrolRequest{TokenID: "a", Secret: secret.New("s")}
+	if _, err := f.Probe(t.Context(), host.ProbeRequest{EnrolRequest: in}); problem.CodeOf(err) != problem.CodeInvalid {
 		t.Errorf("a token without an address: %v", err)
 	}
 	if _, _, err := f.Create(t.Context(), join("pool", code)); err != nil {
@@ -255,10 +256,10 @@ func TestProbeOfACode(t *testing.T) {
 }
 
 // nameless is a driver whose codes name no certificate.
-type nameless struct{ memdriver.Certified }
+type nameless struct{ memdriver.CertificateDriver }
 
 func (d nameless) Inspect(ctx context.Context, code plugin.Secret) (hypervisor.Code, error) {
-	read, err := d.Certified.Inspect(ctx, code)
+	read, err := d.CertificateDriver.Inspect(ctx, code)
 	read.Fingerprint, read.Expires = "", time.Time{}
 	return read, err
 }
@@ -266,7 +267,7 @@ func (d nameless) Inspect(ctx context.Context, code plugin.Secret) (hypervisor.C
 // A code that names no certificate goes to no server that nothing else identifies.
 func TestCodeWithoutAFingerprint(t *testing.T) {
 	t.Parallel()
-	f := newCertified(t, func(d memdriver.Certified) hypervisor.Driver { return nameless{d} })
+	f := newCertified(t, func(d memdriver.CertificateDriver) hypervisor.Driver { return nameless{d} })
 	in := join("pool", f.code(endpoint.Monitoring))
 	in.VerifyTLS = false
 	if _, _, err := f.Create(t.Context(), in); problem.CodeOf(err) != problem.CodeInvalid {

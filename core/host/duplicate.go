@@ -48,7 +48,7 @@ func (s server) same(other server) bool {
 // read the inventory, the facts that it does not see stay unknown. Any other
 // failure is an error, because the endpoint could be any server.
 func (s *Store) identify(ctx context.Context, driver string, target endpoint.Target, v Verification) (server, error) {
-	ctx, cancel := s.timed(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	found := server{driver: driver, fingerprint: v.Fingerprint}
 	if v.Node != nil {
@@ -164,7 +164,7 @@ func (s *Store) renewed(ctx context.Context, found server, but int64) (map[int64
 // shown returns the certificate that a stored host's server presents now,
 // trusted or not. It is empty if the server does not answer.
 func (s *Store) shown(ctx context.Context, id int64) string {
-	ctx, cancel := s.timed(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	driver, target, err := s.target(ctx, id, endpoint.Monitoring)
 	if err != nil {

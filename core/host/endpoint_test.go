@@ -103,7 +103,7 @@ func TestCertificateThatChangesBetweenTwoCalls(t *testing.T) {
 			}
 			if call == "permissions" {
 				driver.put("a.example", alone("c1", "192.0.2.1"))
-				in := host.Probing{Enrolment: enrolment("a.example", false)}
+				in := host.ProbeRequest{EnrolRequest: enrolment("a.example", false)}
 				if v, err := s.Probe(t.Context(), in); problem.CodeOf(err) != problem.CodeHypervisorError {
 					t.Errorf("probing: %+v, %v", v, err)
 				}
@@ -182,7 +182,7 @@ func TestTokenThatWasCheckedElsewhere(t *testing.T) {
 			moved()
 		}
 	}
-	rotation := host.Rotation{Capability: "lifecycle", TokenID: "service@pve!lifecycle", Secret: secret.New("s")}
+	rotation := host.RotateRequest{Capability: "lifecycle", TokenID: "service@pve!lifecycle", Secret: secret.New("s")}
 	if _, err := s.Rotate(t.Context(), id, rotation); problem.CodeOf(err) != problem.CodeConflict {
 		t.Errorf("error is %v, want conflict", err)
 	}

@@ -136,7 +136,7 @@ func (s *Store) copies(ctx context.Context, id int64) ([]endpoint.Credential, er
 		return nil, err
 	}
 	var all []endpoint.Credential
-	for _, token := range s.meaningful(ctx, h) {
+	for _, token := range s.supportedCredentials(ctx, h) {
 		_, target, err := s.target(ctx, id, endpoint.Capability(token.Key))
 		if err != nil {
 			return nil, err
@@ -150,7 +150,7 @@ func (s *Store) copies(ctx context.Context, id int64) ([]endpoint.Credential, er
 // with those that were accepted. Only a failure of the monitoring token refuses
 // the host.
 func (s *Store) enrolPeer(ctx context.Context, c origin, p hypervisor.Peer, tokens []endpoint.Credential, r *EnrolledPeer) error {
-	looked := []Peer{s.look(ctx, c, p)}
+	looked := []Peer{s.checkPeer(ctx, c, p)}
 	if err := s.markEnrolled(ctx, c, looked); err != nil {
 		return err
 	}
@@ -215,7 +215,7 @@ func (s *Store) keepPeer(ctx context.Context, c origin, e connection, found serv
 	for _, token := range tokens {
 		all = append(all, access{capability: token.Capability, credential: token.Credential})
 	}
-	own := audit.As(ctx, func(entry *audit.Entry) {
+	own := audit.BeginAnother(ctx, func(entry *audit.Entry) {
 		entry.Action, entry.TargetKind, entry.TargetID, entry.TargetName, entry.HostID = "host.create", "host", "", r.Node, nil
 		entry.Details = map[string]any{"address": e.address, "driver": e.driver, "peer_of": c.id}
 	})
@@ -223,7 +223,7 @@ func (s *Store) keepPeer(ctx context.Context, c origin, e connection, found serv
 		if err := refuseDuplicate(own, tx, found, 0, now); err != nil {
 			return err
 		}
-		if err := db.Bound(own, tx, "hosts", "hosts", MaxHosts); err != nil {
+		if err := db.CheckRowLimit(own, tx, "hosts", "hosts", MaxHosts); err != nil {
 			return err
 		}
 		var err error

@@ -40,7 +40,7 @@ func Reason(err error) (reason, sentence string) {
 // rejected one has its own code, so that the form can mark the field.
 func rejected(err error) error {
 	if sdk.KindOf(err) == sdk.TokenRejected {
-		return problem.New(problem.CodeTokenRejected, "the hypervisor rejected the token").With("reason", plugin.ReasonAuth).Because(err)
+		return problem.New(problem.CodeTokenRejected, "the hypervisor rejected the token").With("reason", plugin.ReasonAuth).WithCause(err)
 	}
 	return plugin.Problem(err)
 }

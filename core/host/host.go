@@ -21,7 +21,7 @@ type Config struct {
 	Driver string
 	// Own knows the guest that the service runs in. Nil means that it is
 	// unknown.
-	Own OwnGuest
+	Own SelfGuest
 	// AllowLocal permits loopback and link-local addresses.
 	AllowLocal bool
 	// Timeout bounds each check of an endpoint. Zero means 20 s: hypervisors
@@ -36,7 +36,7 @@ type Store struct {
 	drivers    Drivers
 	keys       secret.Keys
 	driver     string
-	own        OwnGuest
+	own        SelfGuest
 	allowLocal bool
 	timeout    time.Duration
 	log        hclog.Logger
@@ -65,8 +65,8 @@ func New(config Config) *Store {
 	return s
 }
 
-// Sealed is the column with the secrets of tokens, for the rotation of the key.
-var Sealed = secret.Table{Name: "host_credentials", Column: "secret", Key: []string{"id"}}
+// SealedTable is the column with the secrets of tokens, for the rotation of the key.
+var SealedTable = secret.Table{Name: "host_credentials", Column: "secret", Key: []string{"id"}}
 
 // place returns what a credential's secret is bound to.
 func place(credentialID int64) secret.Binding {
@@ -129,7 +129,7 @@ type Counts struct {
 	Apps       int `json:"apps" example:"5"`
 }
 
-// timed bounds a check of an endpoint.
-func (s *Store) timed(ctx context.Context) (context.Context, context.CancelFunc) {
+// withTimeout bounds a check of an endpoint.
+func (s *Store) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, s.timeout)
 }

@@ -167,8 +167,8 @@ func newMachines(t *testing.T) (*host.Store, *machines, *db.DB) {
 }
 
 // enrolment is of a host at an address, with its name.
-func enrolment(address string, verify bool) host.Enrolment {
-	return host.Enrolment{Name: address, Address: address, TokenID: "service@pve!monitoring", Secret: secret.New("s"), VerifyTLS: verify}
+func enrolment(address string, verify bool) host.EnrolRequest {
+	return host.EnrolRequest{Name: address, Address: address, TokenID: "service@pve!monitoring", Secret: secret.New("s"), VerifyTLS: verify}
 }
 
 // enrol enrols a server that is to be taken, with what is shown pinned unless an authority decides.

@@ -29,12 +29,12 @@ func TestHostsDoNotGatherWithoutBound(t *testing.T) {
 	dbtest.Exec(t, d, `INSERT INTO hosts (driver, name, address, verify_tls, status, error)
 		SELECT 'mem', 'a host with a rather long name ' || n, 'host' || n || '.example.com:8006', true, 'unreachable', repeat('why ', 100)
 		FROM generate_series(1, $1) n`, host.MaxHosts+1)
-	if all, err := s.List(t.Context(), identity.Visible{All: true, Teams: []int64{}}); err != nil || len(all) != host.MaxHosts+1 {
+	if all, err := s.List(t.Context(), identity.VisibleTeams{All: true, Teams: []int64{}}); err != nil || len(all) != host.MaxHosts+1 {
 		t.Errorf("%d hosts: %v", len(all), err)
 	}
 	token := driver.Add("a.mem:8006", memdriver.Spec{}).Target(endpoint.Monitoring).Credential
 	_, _, err = s.Create(t.Context(),
-		host.Enrolment{Name: "a", Address: "a.mem", TokenID: token.ID, Secret: secret.New(string(token.Secret))})
+		host.EnrolRequest{Name: "a", Address: "a.mem", TokenID: token.ID, Secret: secret.New(string(token.Secret))})
 	if problem.CodeOf(err) != problem.CodeConflict || !strings.Contains(fmt.Sprint(err), "already 10001 hosts; delete 2 first") {
 		t.Errorf("one more: %v", err)
 	}

@@ -123,7 +123,7 @@ type section struct {
 // that knows of none.
 func (s *Store) NodeHardware(ctx context.Context, id int64, node string, health bool) (NodeHardware, error) {
 	limit := s.timeout * 3 / 4
-	sections, err := Ask(ctx, s, id, endpoint.Monitoring, func(ctx context.Context, r hypervisor.HardwareReader) ([]section, error) {
+	sections, err := Call(ctx, s, id, endpoint.Monitoring, func(ctx context.Context, r hypervisor.HardwareReader) ([]section, error) {
 		names := hypervisor.HardwareSections()
 		sections := make([]section, len(names))
 		var asked sync.WaitGroup
@@ -170,7 +170,7 @@ func nothingRead(sections []section) error {
 // that an unreadable section has.
 func unread(err error) error {
 	u := unreadable("", err)
-	return problem.New(problem.CodeHypervisorError, "%s", u.Detail).With("reason", u.Reason).Because(err)
+	return problem.New(problem.CodeHypervisorError, "%s", u.Detail).With("reason", u.Reason).WithCause(err)
 }
 
 // nodeHardwareOf makes what a plugin says fit for JSON.

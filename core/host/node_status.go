@@ -41,9 +41,9 @@ type NodeStatus struct {
 
 // NodeStatus asks the hypervisor for the present state of one node; nothing is
 // stored. Problems: not_found if the hypervisor knows no such node, unsupported
-// if the driver cannot read nodes, else those of Ask.
+// if the driver cannot read nodes, else those of Call.
 func (s *Store) NodeStatus(ctx context.Context, id int64, node string) (NodeStatus, error) {
-	found, err := Ask(ctx, s, id, endpoint.Monitoring, func(ctx context.Context, r hypervisor.NodeReader) (hypervisor.NodeStatus, error) {
+	found, err := Call(ctx, s, id, endpoint.Monitoring, func(ctx context.Context, r hypervisor.NodeReader) (hypervisor.NodeStatus, error) {
 		return r.NodeStatus(ctx, node)
 	})
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *Store) NodeStatus(ctx context.Context, id int64, node string) (NodeStat
 // the API it is a part of the path.
 func UnknownNode(err error) error {
 	if e := (*sdk.Error)(nil); errors.As(err, &e) && e.Kind == sdk.Invalid && e.Field == "node" {
-		return problem.New(problem.CodeNotFound, "node not found").Because(err)
+		return problem.New(problem.CodeNotFound, "node not found").WithCause(err)
 	}
 	return err
 }

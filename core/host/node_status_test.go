@@ -59,7 +59,7 @@ type ownGuest struct {
 func (o *ownGuest) Nodes(context.Context) ([]string, error) { return slices.Clone(o.nodes), o.err }
 
 // rack is one enrolled host, id 1, with two nodes.
-func rack(t *testing.T, own host.OwnGuest, dress func(hypervisor.Host) hypervisor.Host) (*host.Store, *db.DB) {
+func rack(t *testing.T, own host.SelfGuest, dress func(hypervisor.Host) hypervisor.Host) (*host.Store, *db.DB) {
 	t.Helper()
 	d := dbtest.New(t)
 	box, err := secret.Load(t.Context(), filepath.Join(t.TempDir(), "key"), func(context.Context) ([]secret.KeyID, error) { return nil, nil })
@@ -70,7 +70,7 @@ func rack(t *testing.T, own host.OwnGuest, dress func(hypervisor.Host) hyperviso
 	token := driver.Add("a.mem:8006", memdriver.Spec{Nodes: 2}).Target(endpoint.Monitoring).Credential
 	s := host.New(host.Config{DB: d, Drivers: drivers{dressed{driver, dress}}, Keys: box, Own: own})
 	if _, _, err := s.Create(t.Context(),
-		host.Enrolment{Name: "a", Address: "a.mem", TokenID: token.ID, Secret: secret.New(string(token.Secret))}); err != nil {
+		host.EnrolRequest{Name: "a", Address: "a.mem", TokenID: token.ID, Secret: secret.New(string(token.Secret))}); err != nil {
 		t.Fatal(err)
 	}
 	return s, d

@@ -67,9 +67,9 @@ func (s *Store) target(ctx context.Context, id int64, capability endpoint.Capabi
 	return driver, t, nil
 }
 
-// Missing returns the problem capability_missing for a capability without a
+// MissingCapability returns the problem capability_missing for a capability without a
 // token.
-func Missing(capability endpoint.Capability) error {
+func MissingCapability(capability endpoint.Capability) error {
 	return problem.New(problem.CodeCapabilityMissing, "the host has no token for %s; add one first", capability).With("capability",
 		string(capability))
 }
@@ -84,7 +84,7 @@ func (s *Store) missing(ctx context.Context, name string, capability endpoint.Ca
 			return err
 		}
 	}
-	return Missing(capability)
+	return MissingCapability(capability)
 }
 
 // Require returns nil if the host has a token of the capability and able

@@ -14,8 +14,8 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// pasted is the result of reading the output of a token script.
-type pasted struct {
+// scriptTokens is the result of reading the output of a token script.
+type scriptTokens struct {
 	// all are in order of their capabilities, at most one for each.
 	all []access
 	// kept are capabilities whose credential was there before the script ran.
@@ -26,45 +26,45 @@ type pasted struct {
 // script, and checks each like one that was typed. Every fault is reported at
 // the field `paste` and shows no part of the text: it contains secrets, and
 // errors are logged.
-func (s *Store) readPaste(ctx context.Context, d driver, paste secret.String) (pasted, error) {
+func (s *Store) readPaste(ctx context.Context, d driver, paste secret.String) (scriptTokens, error) {
 	text := paste.Reveal()
 	switch {
 	case len(text) > hypervisor.MaxRoleOutput:
-		return pasted{}, pasteFault("too_long", "must have at most 65536 bytes: paste only the output of the script")
+		return scriptTokens{}, pasteFault("too_long", "must have at most 65536 bytes: paste only the output of the script")
 	case strings.TrimSpace(text) == "":
-		return pasted{}, pasteFault("value_error", "is empty: paste the output of the script")
+		return scriptTokens{}, pasteFault("value_error", "is empty: paste the output of the script")
 	case strings.Contains(text, "\x00") || !utf8.ValidString(text):
-		return pasted{}, pasteFault("value_error", "must be text without NUL characters")
+		return scriptTokens{}, pasteFault("value_error", "must be text without NUL characters")
 	}
 	reader, ok := hypervisor.As[hypervisor.RoleOutputReader](d.Driver)
 	if !ok {
-		return pasted{}, problem.New(problem.CodeUnsupported,
+		return scriptTokens{}, problem.New(problem.CodeUnsupported,
 			"the driver %s does not support pasting a token script's output: enter each token separately", d.name)
 	}
-	read, stop := s.timed(ctx)
+	read, stop := s.withTimeout(ctx)
 	defer stop()
 	out, err := reader.ReadRoleOutput(read, sdk.Secret(text))
 	if err != nil {
-		return pasted{}, asPaste(fieldFault(err), "")
+		return scriptTokens{}, asPaste(fieldFault(err), "")
 	}
-	var p pasted
+	var p scriptTokens
 	seen := map[endpoint.Capability]bool{}
-	for _, made := range out.Made {
+	for _, made := range out.Created {
 		if !d.info.Has(made.Capability) || seen[made.Capability] {
-			return pasted{}, d.unfit("a credential")
+			return scriptTokens{}, d.unfitError("a credential")
 		}
 		seen[made.Capability] = true
-		a, err := s.readAccess(ctx, d, entered{
+		a, err := s.readAccess(ctx, d, accessInput{
 			capability: made.Capability, form: made.Form, tokenID: made.ID, secret: secret.New(string(made.Secret)),
 		})
 		if err != nil {
-			return pasted{}, asPaste(err, "the token for "+string(made.Capability)+" ")
+			return scriptTokens{}, asPaste(err, "the token for "+string(made.Capability)+" ")
 		}
 		p.all = append(p.all, a)
 	}
 	for _, c := range out.Kept {
 		if !d.info.Has(c) || seen[c] {
-			return pasted{}, d.unfit("a capability")
+			return scriptTokens{}, d.unfitError("a capability")
 		}
 		p.kept = append(p.kept, string(c))
 	}
@@ -72,7 +72,7 @@ func (s *Store) readPaste(ctx context.Context, d driver, paste secret.String) (p
 }
 
 // only returns what the paste has for some capabilities; nil stands for all.
-func (p pasted) only(capabilities []string) pasted {
+func (p scriptTokens) only(capabilities []string) scriptTokens {
 	if capabilities == nil {
 		return p
 	}
@@ -82,7 +82,7 @@ func (p pasted) only(capabilities []string) pasted {
 }
 
 // need is the fault of a paste without a token for a capability, whose secret the script may not have printed.
-func (p pasted) need(c endpoint.Capability) error {
+func (p scriptTokens) need(c endpoint.Capability) error {
 	for _, a := range p.all {
 		if a.capability == c {
 			return nil
@@ -98,7 +98,7 @@ func (p pasted) need(c endpoint.Capability) error {
 }
 
 // some is the fault of a paste in which every token was kept.
-func (p pasted) some() error {
+func (p scriptTokens) some() error {
 	if len(p.all) > 0 {
 		return nil
 	}

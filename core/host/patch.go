@@ -233,7 +233,7 @@ func (s *Store) writePatch(ctx context.Context, tx *db.Tx, now, next Host, seen 
 		}
 	}
 	if seen != nil {
-		if err := seen.told.Keep(ctx, tx.Pgx, now.ID); err != nil {
+		if err := seen.facts.Save(ctx, tx.Pgx, now.ID); err != nil {
 			return err
 		}
 		if err := keepServer(ctx, tx, now.ID, seen.server); err != nil {

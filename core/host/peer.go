@@ -96,14 +96,14 @@ func (s *Store) Peers(ctx context.Context, id int64) ([]Peer, error) {
 	}
 	found = slices.DeleteFunc(found, func(p hypervisor.Peer) bool { return p.Self })
 	rows := make([]Peer, len(found))
-	s.eachPeer(len(found), func(i int) { rows[i] = s.look(ctx, c, found[i]) })
+	s.eachPeer(len(found), func(i int) { rows[i] = s.checkPeer(ctx, c, found[i]) })
 	return rows, s.markEnrolled(ctx, c, rows)
 }
 
 // peers asks the host for the nodes of its cluster and cleans the answer. A
 // fingerprint that cannot be read counts as none.
 func (s *Store) peers(ctx context.Context, id int64) (origin, []hypervisor.Peer, error) {
-	found, err := Ask(ctx, s, id, endpoint.Monitoring, func(ctx context.Context, l hypervisor.PeerLister) ([]hypervisor.Peer, error) {
+	found, err := Call(ctx, s, id, endpoint.Monitoring, func(ctx context.Context, l hypervisor.PeerLister) ([]hypervisor.Peer, error) {
 		return l.Peers(ctx)
 	})
 	if err != nil {
@@ -136,10 +136,10 @@ func (s *Store) eachPeer(n int, do func(i int)) {
 	all.Wait()
 }
 
-// look asks one peer. Its address is checked like one that a user types:
+// checkPeer asks one peer. Its address is checked like one that a user types:
 // otherwise a manipulated cluster could make the service connect to its own
 // machine.
-func (s *Store) look(ctx context.Context, c origin, p hypervisor.Peer) Peer {
+func (s *Store) checkPeer(ctx context.Context, c origin, p hypervisor.Peer) Peer {
 	ctx, cancel := context.WithTimeout(ctx, peerLimit)
 	defer cancel()
 	row := Peer{Node: p.Name, Online: p.Online, Fingerprint: orNil(p.Fingerprint), Missing: []string{}}
@@ -163,7 +163,7 @@ func (s *Store) look(ctx context.Context, c origin, p hypervisor.Peer) Peer {
 	at := c.at(address, p.Fingerprint)
 	if p.Fingerprint == "" {
 		// With a pin that no certificate has, the connection ends before anything is sent.
-		at.fingerprint = nobody
+		at.fingerprint = impossibleFingerprint
 		_, err := s.version(ctx, c.driver, s.targetOf(at, c.monitoring))
 		row.SeenFingerprint = seen(err)
 		return fail(sdk.Errorf(sdk.Refused, "the cluster does not report the host's certificate; specify its fingerprint in "+
@@ -180,8 +180,8 @@ func (s *Store) look(ctx context.Context, c origin, p hypervisor.Peer) Peer {
 	return row
 }
 
-// nobody is a fingerprint that no certificate has.
-var nobody, _ = endpoint.ParseFingerprint(fmt.Sprintf("%064d", 0))
+// impossibleFingerprint is a fingerprint that no certificate has.
+var impossibleFingerprint, _ = endpoint.ParseFingerprint(fmt.Sprintf("%064d", 0))
 
 // seen returns the fingerprint that an untrusted endpoint showed, or nil.
 func seen(err error) *string {

@@ -52,9 +52,9 @@ func peeredCluster(t *testing.T) (*host.Store, *machines, *db.DB) {
 	driver.put("192.0.2.10", partial)
 	driver.put("evil.example", member(12))
 
-	_, _, err := s.Create(t.Context(), host.Enrolment{Name: "first", Address: firstNode, TokenID: "a@b!m", Secret: secret.New("m")})
+	_, _, err := s.Create(t.Context(), host.EnrolRequest{Name: "first", Address: firstNode, TokenID: "a@b!m", Secret: secret.New("m")})
 	if err == nil {
-		_, err = s.Rotate(t.Context(), 1, host.Rotation{Capability: "lifecycle", TokenID: "a@b!l", Secret: secret.New("l")})
+		_, err = s.Rotate(t.Context(), 1, host.RotateRequest{Capability: "lifecycle", TokenID: "a@b!l", Secret: secret.New("l")})
 	}
 	if err == nil {
 		_, err = d.Pool.Exec(t.Context(), `WITH c AS (INSERT INTO clusters (team_id, name) VALUES (2, 'prod') RETURNING id)

@@ -11,10 +11,10 @@ import (
 	"github.com/hostler/hostler/core/schedule"
 )
 
-// tell writes into the plan of a removal everything that goes with the host:
+// writePlan writes into the plan of a removal everything that goes with the host:
 // tokens, apps, guests with their measurements, and schedules. Guests that
 // another host of the cluster sees stay.
-func (s *Store) tell(ctx context.Context, h Host, p *plan.Plan) error {
+func (s *Store) writePlan(ctx context.Context, h Host, p *plan.Plan) error {
 	var tokens, guests int
 	var others, self bool
 	err := s.db.Pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM host_credentials WHERE host_id = h.id),
@@ -26,7 +26,7 @@ func (s *Store) tell(ctx context.Context, h Host, p *plan.Plan) error {
 		return db.Problem(fmt.Errorf("planning a host's removal: %w", err))
 	}
 	p.Add(plan.KindCredential, h.Name, "%s on the hypervisor.",
-		plan.Counted(tokens, "1 token of the host is deleted in Hostler; it stays valid", "%d tokens of the host are deleted in Hostler; "+
+		plan.Plural(tokens, "1 token of the host is deleted in Hostler; it stays valid", "%d tokens of the host are deleted in Hostler; "+
 			"they stay valid"))
 	if h.SSH.PublicKey != nil || h.SSH.Pending != nil {
 		p.Add(plan.KindCredential, h.Name, "The SSH key of the host is deleted in Hostler; its line stays in %s on the machine. If you "+
@@ -44,11 +44,11 @@ func (s *Store) tell(ctx context.Context, h Host, p *plan.Plan) error {
 	var vms []int64
 	switch {
 	case guests > 0 && others:
-		p.Warn("From then on, %s through the other hosts of its cluster.", plan.Counted(guests, "its guest is seen", "its %d guests are "+
+		p.Warn("From then on, %s through the other hosts of its cluster.", plan.Plural(guests, "its guest is seen", "its %d guests are "+
 			"seen"))
 	case guests > 0:
 		p.Add(plan.KindGuest, "", "%s on the hypervisor, and all measurements are deleted.",
-			plan.Counted(guests, "1 guest is no longer shown; it stays", "%d guests are no longer shown; they stay"))
+			plan.Plural(guests, "1 guest is no longer shown; it stays", "%d guests are no longer shown; they stay"))
 		rows, err := s.db.Pool.Query(ctx, "SELECT id FROM guests WHERE host_id = $1 AND kind = 'vm'", h.ID)
 		if err != nil {
 			return db.Problem(fmt.Errorf("planning a host's removal: %w", err))
@@ -60,7 +60,7 @@ func (s *Store) tell(ctx context.Context, h Host, p *plan.Plan) error {
 	if self {
 		p.Warn("The service itself runs on this host, which it will no longer manage.")
 	}
-	return schedule.Tell(ctx, s.db, p, schedule.Gone{VMs: vms, Apps: ids, HostID: h.ID})
+	return schedule.PlanRemoval(ctx, s.db, p, schedule.RemovedObjects{VMs: vms, Apps: ids, HostID: h.ID})
 }
 
 // appsOf returns the apps of a host, by name.
@@ -79,11 +79,11 @@ func (s *Store) appsOf(ctx context.Context, id int64) ([]App, error) {
 // refuseRemoval finds the reasons against a removal for a caller who only asks
 // for the plan: draft collects them, and the plan shows them. It does nothing
 // for a real removal, which checks the same under the lock of the host.
-func (s *Store) refuseRemoval(ctx context.Context, id int64, forgetApps bool, draft *plan.Draft) error {
-	if !draft.Only() {
+func (s *Store) refuseRemoval(ctx context.Context, id int64, forgetApps bool, draft *plan.Builder) error {
+	if !draft.PlanOnly() {
 		return nil // the removal itself looks, under its lock
 	}
-	err := s.db.Tx(ctx, func(tx *db.Tx) error { return draft.Refuse(idle(ctx, tx, id)) })
+	err := s.db.Tx(ctx, func(tx *db.Tx) error { return draft.Refuse(checkIdle(ctx, tx, id)) })
 	if err != nil || forgetApps {
 		return err
 	}

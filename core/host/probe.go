@@ -13,26 +13,26 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// Probing is the input of Probe.
-type Probing struct {
+// ProbeRequest is the input of Probe.
+type ProbeRequest struct {
 	// Enrolment is as in Create, without a name. Its own credential, its Paste
 	// or Tokens are given, and only one of these. Tokens that are empty and not
 	// nil are none to try: only the certificate is looked at.
-	Enrolment
+	EnrolRequest
 	Tokens []Token
 }
 
 // Token is one credential to try.
 type Token struct {
 	Capability string
-	// Form, TokenID and Secret are as in Enrolment.
+	// Form, TokenID and Secret are as in EnrolRequest.
 	Form    string
 	TokenID string
 	Secret  secret.String
 }
 
-// Probed is the result of Probe.
-type Probed struct {
+// ProbeResult is the result of Probe.
+type ProbeResult struct {
 	Reachable bool `json:"reachable" example:"true" doc:"true if the endpoint responded over a trusted connection, even if it rejected the token"`
 	Verification
 	// Code is nil unless a one-time code was given: what the first one says of itself. Nothing was asked with it, so that all that needs
@@ -50,21 +50,21 @@ type Probed struct {
 // member, like an endpoint that does not answer. One-time codes are not used
 // up: Probe only shows what they contain, and without an address it does
 // nothing else with them.
-func (s *Store) Probe(ctx context.Context, in Probing) (Probed, error) {
+func (s *Store) Probe(ctx context.Context, in ProbeRequest) (ProbeResult, error) {
 	if in.Tokens != nil {
 		return s.probeTokens(ctx, in)
 	}
-	t, err := s.parse(ctx, in.Enrolment)
+	t, err := s.parse(ctx, in.EnrolRequest)
 	if err == nil && !in.Paste.Empty() {
-		err = pasted{t.all, t.kept}.some()
+		err = scriptTokens{t.all, t.kept}.some()
 	}
 	if !t.codes() || err != nil {
 		err = faults(err, needAddress(in.Address))
 	}
 	if err != nil {
-		return Probed{}, err
+		return ProbeResult{}, err
 	}
-	tries := make([]try, len(t.all))
+	tries := make([]tokenTry, len(t.all))
 	for i, a := range t.all {
 		tries[i].access = a
 	}
@@ -73,15 +73,15 @@ func (s *Store) Probe(ctx context.Context, in Probing) (Probed, error) {
 	return found, err
 }
 
-// try is a token to be tried, or the reason why it cannot be one.
-type try struct {
+// tokenTry is a token to be tried, or the reason why it cannot be one.
+type tokenTry struct {
 	access
 	err error
 }
 
 // probeTokens is Probe for a list of tokens. A text that cannot be a token is a
 // row, not a fault: the page tests what a user has typed so far.
-func (s *Store) probeTokens(ctx context.Context, in Probing) (Probed, error) {
+func (s *Store) probeTokens(ctx context.Context, in ProbeRequest) (ProbeResult, error) {
 	var fault error
 	if in.Form != "" || in.TokenID != "" || !in.Secret.Empty() || !in.Paste.Empty() {
 		fault = problem.InvalidField("replace credential_form, token_id, token_secret and paste: leave these out", "value_error",
@@ -89,14 +89,14 @@ func (s *Store) probeTokens(ctx context.Context, in Probing) (Probed, error) {
 	}
 	d, err := s.choose(ctx, in.Driver, "body", "driver")
 	if err := faults(err, fault, needAddress(in.Address)); err != nil {
-		return Probed{}, err
+		return ProbeResult{}, err
 	}
-	t := intake{driver: d, at: connection{driver: d.name, verifyTLS: in.VerifyTLS}}
+	t := parsedRequest{driver: d, at: connection{driver: d.name, verifyTLS: in.VerifyTLS}}
 	var errs [2]error
 	t.at.address, errs[0] = s.address(in.Address, d.info.DefaultPort)
 	t.at.fingerprint, errs[1] = fingerprint(in.Fingerprint)
 	all := errs[:]
-	tries := make([]try, len(in.Tokens))
+	tries := make([]tokenTry, len(in.Tokens))
 	for i, token := range in.Tokens {
 		key, err := capability(token.Capability, "body", "tokens", i, "capability")
 		all = append(all, err)
@@ -105,13 +105,14 @@ func (s *Store) probeTokens(ctx context.Context, in Probing) (Probed, error) {
 			err = d.require(key)
 		}
 		if err == nil {
-			tries[i].access, err = s.readAccess(ctx, d, entered{capability: key, form: token.Form, tokenID: token.TokenID, secret: token.Secret})
+			tries[i].access, err = s.readAccess(ctx, d, accessInput{capability: key, form: token.Form, tokenID: token.TokenID,
+				secret: token.Secret})
 			tries[i].capability = key
 		}
 		tries[i].err = err
 	}
 	if err := faults(all...); err != nil {
-		return Probed{}, err
+		return ProbeResult{}, err
 	}
 	for i := range tries {
 		if tries[i].err == nil && tries[i].code != nil {
@@ -129,11 +130,11 @@ func (s *Store) probeTokens(ctx context.Context, in Probing) (Probed, error) {
 
 // probe reads the certificate and tries all tokens. If single is set, a failure
 // is an error and not a row.
-func (s *Store) probe(ctx context.Context, t intake, tries []try, single bool) (Probed, error) {
-	found := Probed{Verification: Verification{Missing: []string{}, Extra: []string{}, Recommended: []string{}, Paths: []string{},
+func (s *Store) probe(ctx context.Context, t parsedRequest, tries []tokenTry, single bool) (ProbeResult, error) {
+	found := ProbeResult{Verification: Verification{Missing: []string{}, Extra: []string{}, Recommended: []string{}, Paths: []string{},
 		ConsoleLimits: []ConsoleLimit{}},
 		Tokens: make([]TokenCheck, len(tries))}
-	if i := slices.IndexFunc(tries, func(one try) bool { return one.code != nil }); i >= 0 {
+	if i := slices.IndexFunc(tries, func(one tokenTry) bool { return one.code != nil }); i >= 0 {
 		found.Code = codeOf(tries[i].code)
 	}
 	if t.at.address == "" { // of codes alone
@@ -155,11 +156,11 @@ func (s *Store) probe(ctx context.Context, t intake, tries []try, single bool) (
 		err = nil
 	}
 	if err != nil && len(tries) == 0 {
-		return Probed{}, rejected(err) // there is no row that could tell it
+		return ProbeResult{}, rejected(err) // there is no row that could tell it
 	}
 	results, errs := s.tryEach(ctx, t, tries, err)
 	if single && errs[0] != nil {
-		return Probed{}, found.with(errs[0])
+		return ProbeResult{}, found.with(errs[0])
 	}
 	for i, one := range tries {
 		found.Tokens[i] = rowOf(one, results[i], errs[i])
@@ -171,7 +172,7 @@ func (s *Store) probe(ctx context.Context, t intake, tries []try, single bool) (
 
 // with adds the certificate to the problem of a single token. The certificate
 // is public, so that it can be shown even if no token was sent.
-func (p *Probed) with(err error) error {
+func (p *ProbeResult) with(err error) error {
 	if err = rejected(err); p.Certificate == nil {
 		return err
 	}
@@ -181,7 +182,7 @@ func (p *Probed) with(err error) error {
 
 // take fills in the facts about the endpoint, from the check with the
 // monitoring token, or else from the first token that was accepted.
-func (p *Probed) take(t intake, tries []try, results []*Verification, errs []error, took time.Duration) {
+func (p *ProbeResult) take(t parsedRequest, tries []tokenTry, results []*Verification, errs []error, took time.Duration) {
 	best := -1
 	for i, one := range tries {
 		if results[i] == nil || errs[i] != nil {
@@ -219,7 +220,7 @@ func (p *Probed) take(t intake, tries []try, results []*Verification, errs []err
 // tryEach tries all tokens at the same time. before is the reason for trying
 // none of them. One-time codes are not used: one connection shows for all of
 // them whether the endpoint is there.
-func (s *Store) tryEach(ctx context.Context, t intake, tries []try, before error) ([]*Verification, []error) {
+func (s *Store) tryEach(ctx context.Context, t parsedRequest, tries []tokenTry, before error) ([]*Verification, []error) {
 	results, errs := make([]*Verification, len(tries)), make([]error, len(tries))
 	var tokens []endpoint.Credential
 	var places, codes []int
@@ -246,7 +247,7 @@ func (s *Store) tryEach(ctx context.Context, t intake, tries []try, before error
 		if len(codes) == 0 {
 			return
 		}
-		_, err := s.newcomer(ctx, t.driver, t.at, tries[codes[0]].capability)
+		_, err := s.newCredential(ctx, t.driver, t.at, tries[codes[0]].capability)
 		for _, i := range codes {
 			errs[i] = err
 		}
@@ -256,9 +257,9 @@ func (s *Store) tryEach(ctx context.Context, t intake, tries []try, before error
 }
 
 // rowOf makes the row of a token that was tried.
-func rowOf(one try, v *Verification, err error) TokenCheck {
+func rowOf(one tokenTry, v *Verification, err error) TokenCheck {
 	if one.err != nil {
-		return untried(one)
+		return uncheckedToken(one)
 	}
 	if one.code == nil {
 		return checkOf(one.credential, v, err)
@@ -269,9 +270,9 @@ func rowOf(one try, v *Verification, err error) TokenCheck {
 	return row
 }
 
-// untried makes the row of a token that was not tried. Its faults name their
+// uncheckedToken makes the row of a token that was not tried. Its faults name their
 // fields in the text, because a row has no place for them.
-func untried(one try) TokenCheck {
+func uncheckedToken(one tokenTry) TokenCheck {
 	row := tokenCheck(string(one.capability), nil, one.err)
 	switch p := problem.From(one.err); p.Code {
 	case problem.CodeUnsupported:

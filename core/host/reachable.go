@@ -30,14 +30,14 @@ func (s *Store) Reachable(ctx context.Context, id int64) error {
 		return db.Problem(fmt.Errorf("reading the host: %w", err))
 	}
 	if reader, ok := hypervisor.As[hypervisor.CertificateReader](s.drivers.Hypervisor(driver)); ok {
-		ctx, cancel := s.timed(ctx)
+		ctx, cancel := s.withTimeout(ctx)
 		defer cancel()
 		_, err = reader.ReadCertificate(ctx, s.targetOf(at, endpoint.Credential{}))
 		if sdk.KindOf(err) != sdk.Unsupported {
 			return plugin.Problem(err)
 		}
 	}
-	_, err = Ask(ctx, s, id, endpoint.Monitoring, func(ctx context.Context, h hypervisor.Host) (hypervisor.Version, error) {
+	_, err = Call(ctx, s, id, endpoint.Monitoring, func(ctx context.Context, h hypervisor.Host) (hypervisor.Version, error) {
 		return h.Version(ctx)
 	})
 	return err

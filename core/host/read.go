@@ -33,7 +33,7 @@ LEFT JOIN LATERAL (SELECT count(*) FILTER (WHERE kind = 'vm') AS vms, count(*) F
 WHERE ($1 OR h.team_id = ANY ($2)) AND (cardinality($3::bigint[]) = 0 OR h.id = ANY ($3)) ORDER BY lower(h.name), h.id`
 
 // List returns the hosts that the caller may see, by name.
-func (s *Store) List(ctx context.Context, visible identity.Visible) ([]Host, error) {
+func (s *Store) List(ctx context.Context, visible identity.VisibleTeams) ([]Host, error) {
 	return s.read(ctx, visible, []int64{})
 }
 
@@ -56,7 +56,7 @@ func (s *Store) ByIDs(ctx context.Context, ids []int64) ([]Host, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	return s.read(ctx, identity.Visible{All: true, Teams: []int64{}}, ids)
+	return s.read(ctx, identity.VisibleTeams{All: true, Teams: []int64{}}, ids)
 }
 
 // noSuchHost is the problem of a host that is not there.
@@ -65,7 +65,7 @@ func noSuchHost() error { return problem.New(problem.CodeNotFound, "host not fou
 // read returns the visible hosts with their tokens; an empty list of ids stands
 // for all. Tokens are read in a second statement, because a join would repeat
 // the columns of a host for each of them.
-func (s *Store) read(ctx context.Context, visible identity.Visible, ids []int64) ([]Host, error) {
+func (s *Store) read(ctx context.Context, visible identity.VisibleTeams, ids []int64) ([]Host, error) {
 	self, err := setting.Get(ctx, s.db, setting.SelfHost)
 	if err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ func (s *Store) with(ctx context.Context, d driver, at connection, a access, use
 	if a.code == nil {
 		return use(ctx, a.credential)
 	}
-	credential, err := s.newcomer(ctx, d, at, a.capability)
+	credential, err := s.newCredential(ctx, d, at, a.capability)
 	if err != nil {
 		return err
 	}
@@ -31,15 +31,15 @@ func (s *Store) with(ctx context.Context, d driver, at connection, a access, use
 	}
 	ctx = context.WithoutCancel(ctx)
 	lost := s.redeem(ctx, d, s.targetOf(at, credential), a.code)
-	if lost != nil && untaken(lost) {
-		return notTraded(lost, a.code)
+	if lost != nil && isUnused(lost) {
+		return codeRefused(lost, a.code)
 	}
 	if lost != nil {
 		s.log.Warn("the answer to a one-time code was lost; trying the credential", "address", at.address,
 			"credential", credential.ID, "error", sdk.HideSecrets(lost.Error()))
 	}
 	if err := use(ctx, credential); err != nil {
-		return leftBehind(err, lost, credential.ID, a.code)
+		return withLeftover(err, lost, credential.ID, a.code)
 	}
 	return nil
 }
@@ -59,15 +59,15 @@ func (s *Store) withAll(ctx context.Context, d driver, at connection, all []acce
 	})
 }
 
-// newcomer makes a new credential and connects with it once. The hypervisor
+// newCredential makes a new credential and connects with it once. The hypervisor
 // does not know it yet and rejects it; that answer shows that the endpoint is
 // there and has the right certificate, before the code is spent.
-func (s *Store) newcomer(ctx context.Context, d driver, at connection, capability endpoint.Capability) (endpoint.Credential, error) {
+func (s *Store) newCredential(ctx context.Context, d driver, at connection, capability endpoint.Capability) (endpoint.Credential, error) {
 	enroller, err := d.enroller()
 	if err != nil {
 		return endpoint.Credential{}, err
 	}
-	ctx, cancel := s.timed(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	credential, err := enroller.NewCredential(ctx, capability)
 	if err != nil {
@@ -104,14 +104,14 @@ func (s *Store) redeem(ctx context.Context, d driver, target endpoint.Target, co
 	if err != nil {
 		return err
 	}
-	ctx, cancel := s.timed(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	return enroller.Redeem(ctx, target, code.secret)
 }
 
-// untaken reports whether an error of Redeem means that the code was not used.
+// isUnused reports whether an error of Redeem means that the code was not used.
 // Every other error leaves that open.
-func untaken(err error) bool {
+func isUnused(err error) bool {
 	switch sdk.KindOf(err) {
 	case sdk.TokenRejected, sdk.Denied, sdk.Invalid, sdk.Untrusted, sdk.Forbidden, sdk.Refused, sdk.Unsupported:
 		return true
@@ -119,19 +119,19 @@ func untaken(err error) bool {
 	return false
 }
 
-// notTraded returns the problem of a code that was not accepted.
-func notTraded(err error, code *oneTimeCode) error {
+// codeRefused returns the problem of a code that was not accepted.
+func codeRefused(err error, code *oneTimeCode) error {
 	if sdk.KindOf(err) != sdk.TokenRejected {
 		return fieldFault(err)
 	}
 	return problem.New(problem.CodeTokenRejected, "the hypervisor rejected the %s: it is unknown, or it was used or has expired",
-		code.label).With("reason", plugin.ReasonAuth).Because(err)
+		code.label).With("reason", plugin.ReasonAuth).WithCause(err)
 }
 
-// leftBehind adds to a failure which credential a code has left, or may have
+// withLeftover adds to a failure which credential a code has left, or may have
 // left, in the hypervisor's list of trusted ones. lost is the error that left
 // open whether the code was used; nil means that it was.
-func leftBehind(err, lost error, id string, code *oneTimeCode) error {
+func withLeftover(err, lost error, id string, code *oneTimeCode) error {
 	after := extended(problem.From(plugin.Problem(err)), "")
 	before := problem.From(plugin.Problem(err)).Detail
 	ids := []string{id}
@@ -146,7 +146,7 @@ func leftBehind(err, lost error, id string, code *oneTimeCode) error {
 		after.Detail = before + "; the " + code.label + " was used: the hypervisor now trusts the credential " + id +
 			", which Hostler did not store: remove it there, and create a new " + code.label
 	}
-	return after.With("credential_id", id).With("credential_ids", ids).Because(err)
+	return after.With("credential_id", id).With("credential_ids", ids).WithCause(err)
 }
 
 // Code is what a one-time code contains.

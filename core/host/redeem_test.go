@@ -26,20 +26,20 @@ import (
 type certified struct {
 	*host.Store
 	db      *db.DB
-	driver  memdriver.Certified
+	driver  memdriver.CertificateDriver
 	cluster *memdriver.Cluster
 }
 
 // newCertified wraps the driver where wrap is not nil.
-func newCertified(t *testing.T, wrap func(memdriver.Certified) hypervisor.Driver) *certified {
+func newCertified(t *testing.T, wrap func(memdriver.CertificateDriver) hypervisor.Driver) *certified {
 	t.Helper()
 	return newCertifiedWithin(t, time.Minute, wrap)
 }
 
 // newCertifiedWithin is newCertified with a limit for the calls of the driver.
-func newCertifiedWithin(t *testing.T, limit time.Duration, wrap func(memdriver.Certified) hypervisor.Driver) *certified {
+func newCertifiedWithin(t *testing.T, limit time.Duration, wrap func(memdriver.CertificateDriver) hypervisor.Driver) *certified {
 	t.Helper()
-	f := &certified{db: dbtest.New(t), driver: memdriver.NewCertified()}
+	f := &certified{db: dbtest.New(t), driver: memdriver.NewCertificateDriver()}
 	f.cluster = f.driver.Add("pool.mem:8443", memdriver.Spec{Nodes: 1, VMs: 2})
 	box, err := secret.Load(t.Context(), filepath.Join(t.TempDir(), "key"), func(context.Context) ([]secret.KeyID, error) { return nil, nil })
 	if err != nil {
@@ -50,13 +50,13 @@ func newCertifiedWithin(t *testing.T, limit time.Duration, wrap func(memdriver.C
 		driver = wrap(f.driver)
 	}
 	f.Store = host.New(host.Config{DB: f.db, Keys: box, Timeout: limit, Driver: "mem",
-		Drivers: hosttest.Named{"mem": memdriver.New(), "certmem": driver, "away": nil}})
+		Drivers: hosttest.DriverTable{"mem": memdriver.New(), "certmem": driver, "away": nil}})
 	return f
 }
 
 // join is an enrolment with a one-time code.
-func join(name string, code plugin.Secret) host.Enrolment {
-	return host.Enrolment{Driver: "certmem", Name: name, Address: name + ".mem", Secret: secret.New(string(code)), VerifyTLS: true}
+func join(name string, code plugin.Secret) host.EnrolRequest {
+	return host.EnrolRequest{Driver: "certmem", Name: name, Address: name + ".mem", Secret: secret.New(string(code)), VerifyTLS: true}
 }
 
 func (f *certified) code(c endpoint.Capability) plugin.Secret { return f.cluster.NewCode(c, time.Hour) }
@@ -91,15 +91,16 @@ func TestJoinTokenIsTradedForACertificate(t *testing.T) {
 		t.Fatal(err)
 	}
 	if h.Address != "pool.mem:8443" || h.Driver != "certmem" || h.Fingerprint == nil || *h.Fingerprint != f.cluster.Fingerprint() ||
-		len(h.Tokens) != 1 || h.Tokens[0].Form != endpoint.FormClientCertificate || !f.cluster.Knows(h.Tokens[0].TokenID) || len(v.Missing) > 0 {
+		len(h.Tokens) != 1 || h.Tokens[0].Form != endpoint.FormClientCertificate || !f.cluster.HasToken(h.Tokens[0].TokenID) ||
+		len(v.Missing) > 0 {
 		t.Fatalf("%+v, %+v", h, v)
 	}
-	rotated, err := f.Rotate(attempt(t.Context()), h.ID, host.Rotation{Capability: "lifecycle", Secret: secret.New(string(more))})
+	rotated, err := f.Rotate(attempt(t.Context()), h.ID, host.RotateRequest{Capability: "lifecycle", Secret: secret.New(string(more))})
 	if err != nil {
 		t.Fatal(err)
 	}
 	done := rotated.Stored[0]
-	if done.Form != endpoint.FormClientCertificate || !f.cluster.Knows(done.TokenID) || done.TokenID == h.Tokens[0].TokenID {
+	if done.Form != endpoint.FormClientCertificate || !f.cluster.HasToken(done.TokenID) || done.TokenID == h.Tokens[0].TokenID {
 		t.Fatalf("%+v", done)
 	}
 	for _, c := range []endpoint.Capability{endpoint.Monitoring, endpoint.Lifecycle} {
@@ -143,28 +144,28 @@ func TestCodeThatIsNotUsed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
-		edit func(*host.Enrolment)
+		edit func(*host.EnrolRequest)
 		code problem.Code
 	}{
-		"another pin":          {func(e *host.Enrolment) { e.Fingerprint = strings.Repeat("ab", 32) }, problem.CodeInvalid},
-		"another server":       {func(e *host.Enrolment) { e.Address = "liar.mem" }, problem.CodeHypervisorError},
-		"another server's":     {func(e *host.Enrolment) { e.Secret = secret.New(string(foreign)) }, problem.CodeHypervisorError},
-		"nobody there":         {func(e *host.Enrolment) { e.Address = "nobody.mem" }, problem.CodeHypervisorError},
-		"no address":           {func(e *host.Enrolment) { e.Address = "" }, problem.CodeInvalid},
-		"a loopback address":   {func(e *host.Enrolment) { e.Address = "127.0.0.1" }, problem.CodeInvalid},
-		"a name that is taken": {func(e *host.Enrolment) { e.Name = "other" }, problem.CodeConflict},
-		"an address, likewise": {func(e *host.Enrolment) { e.Address = "other.mem" }, problem.CodeConflict},
-		"no name":              {func(e *host.Enrolment) { e.Name = "" }, problem.CodeInvalid},
-		"an id":                {func(e *host.Enrolment) { e.TokenID = "me" }, problem.CodeInvalid},
-		"a form that is none":  {func(e *host.Enrolment) { e.Form = "handshake" }, problem.CodeInvalid},
-		"no driver":            {func(e *host.Enrolment) { e.Driver = "hyper-v" }, problem.CodeInvalid},
-		"a driver that is away": {func(e *host.Enrolment) { e.Driver = "away" },
+		"another pin":          {func(e *host.EnrolRequest) { e.Fingerprint = strings.Repeat("ab", 32) }, problem.CodeInvalid},
+		"another server":       {func(e *host.EnrolRequest) { e.Address = "liar.mem" }, problem.CodeHypervisorError},
+		"another server's":     {func(e *host.EnrolRequest) { e.Secret = secret.New(string(foreign)) }, problem.CodeHypervisorError},
+		"nobody there":         {func(e *host.EnrolRequest) { e.Address = "nobody.mem" }, problem.CodeHypervisorError},
+		"no address":           {func(e *host.EnrolRequest) { e.Address = "" }, problem.CodeInvalid},
+		"a loopback address":   {func(e *host.EnrolRequest) { e.Address = "127.0.0.1" }, problem.CodeInvalid},
+		"a name that is taken": {func(e *host.EnrolRequest) { e.Name = "other" }, problem.CodeConflict},
+		"an address, likewise": {func(e *host.EnrolRequest) { e.Address = "other.mem" }, problem.CodeConflict},
+		"no name":              {func(e *host.EnrolRequest) { e.Name = "" }, problem.CodeInvalid},
+		"an id":                {func(e *host.EnrolRequest) { e.TokenID = "me" }, problem.CodeInvalid},
+		"a form that is none":  {func(e *host.EnrolRequest) { e.Form = "handshake" }, problem.CodeInvalid},
+		"no driver":            {func(e *host.EnrolRequest) { e.Driver = "hyper-v" }, problem.CodeInvalid},
+		"a driver that is away": {func(e *host.EnrolRequest) { e.Driver = "away" },
 			problem.CodePluginUnavailable},
-		"of the driver of tokens": {func(e *host.Enrolment) { e.Driver = "" }, problem.CodeInvalid},
-		"cut off":                 {func(e *host.Enrolment) { e.Secret = secret.New(string(code)[:40]) }, problem.CodeInvalid},
-		"NUL":                     {func(e *host.Enrolment) { e.Secret = secret.New(string(code) + "\x00") }, problem.CodeInvalid},
-		"too long":                {func(e *host.Enrolment) { e.Secret = secret.New(strings.Repeat("A", 17<<10)) }, problem.CodeInvalid},
-		"expired": {func(e *host.Enrolment) {
+		"of the driver of tokens": {func(e *host.EnrolRequest) { e.Driver = "" }, problem.CodeInvalid},
+		"cut off":                 {func(e *host.EnrolRequest) { e.Secret = secret.New(string(code)[:40]) }, problem.CodeInvalid},
+		"NUL":                     {func(e *host.EnrolRequest) { e.Secret = secret.New(string(code) + "\x00") }, problem.CodeInvalid},
+		"too long":                {func(e *host.EnrolRequest) { e.Secret = secret.New(strings.Repeat("A", 17<<10)) }, problem.CodeInvalid},
+		"expired": {func(e *host.EnrolRequest) {
 			e.Secret = secret.New(string(f.cluster.NewCode(endpoint.Monitoring, -time.Hour)))
 		}, problem.CodeInvalid},
 	} {
@@ -237,7 +238,7 @@ func TestLostAnswerToACode(t *testing.T) {
 			f.cluster.SetFault("redeem", c.fault)
 			h, _, err := f.Create(attempt(t.Context()), join("pool", code))
 			if c.taken {
-				if err != nil || len(h.Tokens) != 1 || !f.cluster.Knows(h.Tokens[0].TokenID) {
+				if err != nil || len(h.Tokens) != 1 || !f.cluster.HasToken(h.Tokens[0].TokenID) {
 					t.Fatalf("%+v, %v", h, err)
 				}
 				return
@@ -249,7 +250,7 @@ func TestLostAnswerToACode(t *testing.T) {
 				t.Errorf("error is %v, want the hypervisor's", err)
 			case !refused && (p.Code != problem.CodeOutcomeUnknown || id == "" || !strings.Contains(p.Detail, id)):
 				t.Errorf("error is %v, want one of an unknown outcome that names the credential", err)
-			case f.cluster.Knows(id):
+			case f.cluster.HasToken(id):
 				t.Error("it was taken")
 			}
 			f.none(t)
@@ -282,7 +283,7 @@ func TestFailureAfterTheCodeWasUsed(t *testing.T) {
 	})
 	t.Run("a server that is enrolled", func(t *testing.T) {
 		t.Parallel()
-		f := newCertified(t, func(d memdriver.Certified) hypervisor.Driver { return twice{d} })
+		f := newCertified(t, func(d memdriver.CertificateDriver) hypervisor.Driver { return twice{d} })
 		if _, _, err := f.Create(t.Context(), join("pool", f.code(endpoint.Monitoring))); err != nil {
 			t.Fatal(err)
 		}
@@ -297,7 +298,7 @@ func TestFailureAfterTheCodeWasUsed(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.cluster.SetFault("permissions", memdriver.Fault{Err: plugin.Errorf(plugin.Refused, "not now")})
-		_, err = f.Rotate(attempt(t.Context()), h.ID, host.Rotation{Secret: secret.New(string(f.code(endpoint.Monitoring)))})
+		_, err = f.Rotate(attempt(t.Context()), h.ID, host.RotateRequest{Secret: secret.New(string(f.code(endpoint.Monitoring)))})
 		f.left(t, err, problem.CodeHypervisorError)
 		if now, err := f.Get(t.Context(), h.ID); err != nil || now.Tokens[0].TokenID != h.Tokens[0].TokenID {
 			t.Errorf("the old credential did not stay: %+v, %v", now, err)
@@ -310,20 +311,20 @@ func (f *certified) left(t *testing.T, err error, code problem.Code) {
 	t.Helper()
 	p := problem.From(err)
 	id, _ := p.Members["credential_id"].(string)
-	if err == nil || p.Code != code || !f.cluster.Knows(id) || !strings.Contains(p.Detail, id) {
+	if err == nil || p.Code != code || !f.cluster.HasToken(id) || !strings.Contains(p.Detail, id) {
 		t.Errorf("error is %v with %v, want %s that names what is left", err, p.Members, code)
 	}
 }
 
 // twice is a driver whose cluster answers at a second address.
-type twice struct{ memdriver.Certified }
+type twice struct{ memdriver.CertificateDriver }
 
 func (d twice) Open(ctx context.Context, target endpoint.Target) (hypervisor.Host, error) {
-	return d.Certified.Open(ctx, d.there(target))
+	return d.CertificateDriver.Open(ctx, d.there(target))
 }
 
 func (d twice) Redeem(ctx context.Context, target endpoint.Target, code plugin.Secret) error {
-	return d.Certified.Redeem(ctx, d.there(target), code)
+	return d.CertificateDriver.Redeem(ctx, d.there(target), code)
 }
 
 func (twice) there(target endpoint.Target) endpoint.Target {
@@ -333,12 +334,12 @@ func (twice) there(target endpoint.Target) endpoint.Target {
 
 // then is a driver that does something when a code was redeemed.
 type then struct {
-	memdriver.Certified
+	memdriver.CertificateDriver
 	do func()
 }
 
 func (d then) Redeem(ctx context.Context, target endpoint.Target, code plugin.Secret) error {
-	err := d.Certified.Redeem(ctx, target, code)
+	err := d.CertificateDriver.Redeem(ctx, target, code)
 	d.do()
 	return err
 }
@@ -347,7 +348,7 @@ func (d then) Redeem(ctx context.Context, target endpoint.Target, code plugin.Se
 func TestDeathAfterTheCodeWasUsed(t *testing.T) {
 	t.Parallel()
 	var dead atomic.Bool
-	f := newCertified(t, func(d memdriver.Certified) hypervisor.Driver {
+	f := newCertified(t, func(d memdriver.CertificateDriver) hypervisor.Driver {
 		return then{d, func() {
 			if dead.CompareAndSwap(false, true) {
 				runtime.Goexit()
@@ -364,7 +365,7 @@ func TestDeathAfterTheCodeWasUsed(t *testing.T) {
 	<-died
 	f.none(t)
 	id := dbtest.Value[string](t, f.db, "SELECT details->>'token_id' FROM audit WHERE action = 'host.redeem_code'")
-	if !f.cluster.Knows(id) {
+	if !f.cluster.HasToken(id) {
 		t.Errorf("the trail names %s, which the hypervisor does not trust", id)
 	}
 	if kept := f.stored(t); strings.Contains(kept, string(code)) {
@@ -379,11 +380,11 @@ func TestDeathAfterTheCodeWasUsed(t *testing.T) {
 func TestCallerWhoGoesAwayAfterTheCodeWasSent(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	f := newCertified(t, func(d memdriver.Certified) hypervisor.Driver { return then{d, cancel} })
+	f := newCertified(t, func(d memdriver.CertificateDriver) hypervisor.Driver { return then{d, cancel} })
 	if _, _, err := f.Create(ctx, join("pool", f.code(endpoint.Monitoring))); err != nil {
 		t.Fatal(err)
 	}
-	if h, err := f.Get(t.Context(), 1); err != nil || !f.cluster.Knows(h.Tokens[0].TokenID) {
+	if h, err := f.Get(t.Context(), 1); err != nil || !f.cluster.HasToken(h.Tokens[0].TokenID) {
 		t.Errorf("%+v, %v", h, err)
 	}
 }

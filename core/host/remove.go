@@ -34,9 +34,9 @@ func (s *Store) Remove(ctx context.Context, id int64, confirm string, forgetApps
 	if err := s.refuseRemoval(ctx, id, forgetApps, draft); err != nil {
 		return err
 	}
-	err = draft.Decide(ctx, plan.Confirmation{
+	err = draft.Finish(ctx, plan.Confirmation{
 		Code: problem.CodeConfirmRequired, Phrase: h.Name, Why: "type the host's name to remove it", Given: confirm == h.Name,
-	}, func(ctx context.Context, p *plan.Plan) error { return s.tell(ctx, h, p) })
+	}, func(ctx context.Context, p *plan.Plan) error { return s.writePlan(ctx, h, p) })
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (s *Store) Remove(ctx context.Context, id int64, confirm string, forgetApps
 		if err := lock(ctx, tx, id); err != nil {
 			return err
 		}
-		if err := idle(ctx, tx, id); err != nil {
+		if err := checkIdle(ctx, tx, id); err != nil {
 			return err
 		}
 		if err := dropApps(ctx, tx, id, forgetApps); err != nil {
@@ -57,10 +57,10 @@ func (s *Store) Remove(ctx context.Context, id int64, confirm string, forgetApps
 	})
 }
 
-// idle returns the problem conflict if unfinished jobs work on the host, with
+// checkIdle returns the problem conflict if unfinished jobs work on the host, with
 // up to 50 of their ids. The caller holds the host's lock, for which the foreign
 // key of a new job waits, so that none can come in between.
-func idle(ctx context.Context, tx *db.Tx, id int64) error {
+func checkIdle(ctx context.Context, tx *db.Tx, id int64) error {
 	rows, err := tx.Pgx.Query(ctx, "SELECT id FROM jobs WHERE host_id = $1 AND status IN ('queued', 'running') ORDER BY id LIMIT 50", id)
 	if err != nil {
 		return fmt.Errorf("reading jobs: %w", err)

@@ -10,33 +10,33 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
-// Rotation is the input of Rotate: credentials that replace those of their
+// RotateRequest is the input of Rotate: credentials that replace those of their
 // capabilities, or are their first ones.
-type Rotation struct {
+type RotateRequest struct {
 	// Capability is monitoring when empty.
 	Capability string
-	// Form, TokenID and Secret are as in Enrolment.
+	// Form, TokenID and Secret are as in EnrolRequest.
 	Form    string
 	TokenID string
 	Secret  secret.String
-	// Paste is as in Enrolment, in place of all the above.
+	// Paste is as in EnrolRequest, in place of all the above.
 	Paste secret.String
-	// SSH asks for a new key to log in to the machine with, and SSHConsent is as in Enrolment.
+	// SSH asks for a new key to log in to the machine with, and SSHConsent is as in EnrolRequest.
 	SSH        bool
 	SSHConsent bool
 }
 
-// Rotated is a credential that was stored.
-type Rotated struct {
+// StoredCredential is a credential that was stored.
+type StoredCredential struct {
 	Capability    endpoint.Capability
 	TokenID, Form string
 	Verification
 }
 
-// Rotations is the result of Rotate.
-type Rotations struct {
+// RotateResult is the result of Rotate.
+type RotateResult struct {
 	// Stored are in order of their capabilities; none where only an SSH key was made.
-	Stored []Rotated
+	Stored []StoredCredential
 	// Kept are the capabilities whose credential the script has kept and not
 	// printed: what is stored of them stays as it is.
 	Kept []string
@@ -52,13 +52,13 @@ type Rotations struct {
 // capability that the driver does not have, consent_required for an SSH key
 // without consent. A new SSH key is pending until VerifySSH has logged in with
 // it; the old one works until then.
-func (s *Store) Rotate(ctx context.Context, id int64, in Rotation) (Rotations, error) {
+func (s *Store) Rotate(ctx context.Context, id int64, in RotateRequest) (RotateResult, error) {
 	if err := rotationFault(in); err != nil {
-		return Rotations{}, err
+		return RotateResult{}, err
 	}
 	e, d, err := s.rotating(ctx, id)
 	if err != nil {
-		return Rotations{}, err
+		return RotateResult{}, err
 	}
 	if in.SSH {
 		return s.rotateSSH(ctx, id, e, d, in)
@@ -71,35 +71,35 @@ func (s *Store) Rotate(ctx context.Context, id int64, in Rotation) (Rotations, e
 		err = p.some()
 	}
 	if err != nil {
-		return Rotations{}, err
+		return RotateResult{}, err
 	}
 	done, err := s.rotate(ctx, id, e, d, p.all, func(label string) error { return pasteFault("fingerprint", foreign(label)) }, nil)
-	return Rotations{Stored: done, Kept: append([]string{}, p.kept...)}, err
+	return RotateResult{Stored: done, Kept: append([]string{}, p.kept...)}, err
 }
 
 // rotateSSH makes an SSH key, and replaces a token in the same transaction if
 // one was given.
-func (s *Store) rotateSSH(ctx context.Context, id int64, e connection, d driver, in Rotation) (Rotations, error) {
+func (s *Store) rotateSSH(ctx context.Context, id int64, e connection, d driver, in RotateRequest) (RotateResult, error) {
 	if !in.SSHConsent {
 		if there, err := s.consents(ctx, id); err != nil {
-			return Rotations{}, err
+			return RotateResult{}, err
 		} else if !there {
-			return Rotations{}, consentRequired("an SSH key to log in to the machine requires your consent")
+			return RotateResult{}, consentRequired("an SSH key to log in to the machine requires your consent")
 		}
 	}
 	if err := s.sshAble(ctx, e); err != nil {
-		return Rotations{}, err
+		return RotateResult{}, err
 	}
 	from, err := s.sshFrom(ctx)
 	if err != nil {
-		return Rotations{}, err
+		return RotateResult{}, err
 	}
 	var key NewSSHKey
 	enrol := func(ctx context.Context, tx *db.Tx) (err error) {
 		key, err = s.enrolSSH(ctx, tx, id, in.SSHConsent, from)
 		return err
 	}
-	done := Rotations{Kept: []string{}}
+	done := RotateResult{Kept: []string{}}
 	if in.TokenID == "" && in.Secret.Empty() {
 		err = s.db.Tx(ctx, func(tx *db.Tx) error {
 			if err := lock(ctx, tx, id); err != nil {
@@ -114,7 +114,7 @@ func (s *Store) rotateSSH(ctx context.Context, id int64, e connection, d driver,
 		done, err = s.rotateOne(ctx, id, e, d, in, enrol)
 	}
 	if err != nil {
-		return Rotations{}, err
+		return RotateResult{}, err
 	}
 	done.SSH = &key
 	return done, nil
@@ -122,24 +122,24 @@ func (s *Store) rotateSSH(ctx context.Context, id int64, e connection, d driver,
 
 // rotateOne replaces one token. also runs in the same transaction; nil does
 // nothing.
-func (s *Store) rotateOne(ctx context.Context, id int64, e connection, d driver, in Rotation,
-	also func(context.Context, *db.Tx) error) (Rotations, error) {
+func (s *Store) rotateOne(ctx context.Context, id int64, e connection, d driver, in RotateRequest,
+	also func(context.Context, *db.Tx) error) (RotateResult, error) {
 	key := in.capability()
 	if err := d.require(key); err != nil {
-		return Rotations{}, err
+		return RotateResult{}, err
 	}
-	read, err := s.readAccess(ctx, d, entered{capability: key, form: in.Form, tokenID: in.TokenID, secret: in.Secret})
+	read, err := s.readAccess(ctx, d, accessInput{capability: key, form: in.Form, tokenID: in.TokenID, secret: in.Secret})
 	if err != nil {
-		return Rotations{}, err
+		return RotateResult{}, err
 	}
 	done, err := s.rotate(ctx, id, e, d, []access{read}, func(label string) error {
 		return problem.InvalidField(foreign(label), "fingerprint", "body", "token_secret")
 	}, also)
-	return Rotations{Stored: done, Kept: []string{}}, err
+	return RotateResult{Stored: done, Kept: []string{}}, err
 }
 
 // capability returns the capability of a single credential.
-func (in Rotation) capability() endpoint.Capability {
+func (in RotateRequest) capability() endpoint.Capability {
 	if in.Capability == "" {
 		return endpoint.Monitoring
 	}
@@ -165,7 +165,7 @@ func (s *Store) rotating(ctx context.Context, id int64) (connection, driver, err
 // rotate redeems codes, verifies all credentials and stores them. elsewhere
 // makes the fault of a code that is for another server.
 func (s *Store) rotate(ctx context.Context, id int64, e connection, d driver, all []access, elsewhere func(label string) error,
-	also func(context.Context, *db.Tx) error) ([]Rotated, error) {
+	also func(context.Context, *db.Tx) error) ([]StoredCredential, error) {
 	at := e
 	for _, a := range all {
 		if a.code == nil {
@@ -182,7 +182,7 @@ func (s *Store) rotate(ctx context.Context, id int64, e connection, d driver, al
 		}
 		describeTokens(entry, all)
 	})
-	var done []Rotated
+	var done []StoredCredential
 	err := s.withAll(ctx, d, at, all, func(ctx context.Context, tokens []endpoint.Credential) (err error) {
 		done, err = s.replace(ctx, id, e, d, tokens, also)
 		return err
@@ -194,21 +194,21 @@ func (s *Store) rotate(ctx context.Context, id int64, e connection, d driver, al
 // if the endpoint is still the same: a token must not be stored for a server
 // that never saw it. A new monitoring token makes the next poll due at once.
 func (s *Store) replace(ctx context.Context, id int64, e connection, d driver, tokens []endpoint.Credential,
-	also func(context.Context, *db.Tx) error) ([]Rotated, error) {
+	also func(context.Context, *db.Tx) error) ([]StoredCredential, error) {
 	found, errs := s.verifyEach(ctx, d, e, tokens)
-	if err := takenAll(tokens, found, errs); err != nil {
+	if err := firstRejection(tokens, found, errs); err != nil {
 		return nil, err
 	}
 	describeKept(ctx, tokens)
-	var done []Rotated
+	var done []StoredCredential
 	for i, token := range tokens {
-		done = append(done, Rotated{token.Capability, token.ID, token.Form, found[i]})
+		done = append(done, StoredCredential{token.Capability, token.ID, token.Form, found[i]})
 	}
 	return done, s.db.Tx(ctx, func(tx *db.Tx) error {
-		if err := unmoved(ctx, tx, id, e); err != nil {
+		if err := checkUnchanged(ctx, tx, id, e); err != nil {
 			return err
 		}
-		if err := s.storeCredentials(ctx, tx, id, together(tokens, found)); err != nil {
+		if err := s.storeCredentials(ctx, tx, id, zipTokens(tokens, found)); err != nil {
 			return err
 		}
 		if also != nil {
@@ -230,7 +230,7 @@ func (s *Store) replace(ctx context.Context, id int64, e connection, d driver, t
 
 // rotationFault returns the faults of the combination of fields; nil if there
 // are none.
-func rotationFault(in Rotation) error {
+func rotationFault(in RotateRequest) error {
 	_, unknown := capability(string(in.capability()), "body", "capability")
 	var amiss error
 	single := in.Capability != "" || in.Form != "" || in.TokenID != "" || !in.Secret.Empty()

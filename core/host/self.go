@@ -14,9 +14,9 @@ import (
 	"github.com/hostler/hostler/core/setting"
 )
 
-// OwnGuest finds the guest in which the service itself runs; *guest.Self
+// SelfGuest finds the guest in which the service itself runs; *guest.Self
 // implements it.
-type OwnGuest interface {
+type SelfGuest interface {
 	// Nodes names the nodes on which that guest stands, of the cluster of the
 	// host that the setting self.host_id names: usually one. There is none when
 	// the guest is not known.

@@ -143,8 +143,8 @@ func (s *Store) sshTarget(a sshAccess, key *sshKey) (endpoint.Target, error) {
 	return t, nil
 }
 
-// SealedSSH is the column of the private keys, for rotating the key.
-var SealedSSH = secret.Table{Name: "host_ssh_keys", Column: "private_key", Key: []string{"id"}}
+// SealedSSHTable is the column of the private keys, for rotating the key.
+var SealedSSHTable = secret.Table{Name: "host_ssh_keys", Column: "private_key", Key: []string{"id"}}
 
 // sshPlace is the binding of a sealed private key.
 func sshPlace(id int64) secret.Binding {
@@ -190,7 +190,7 @@ func loggedIn[A any](ctx context.Context, s *Store, a sshAccess, key *sshKey) (a
 	if err != nil {
 		return able, nil, err
 	}
-	able, err = Able[A](at)
+	able, err = AsAbility[A](at)
 	if err != nil {
 		_ = at.Close()
 		return able, nil, err

@@ -98,7 +98,7 @@ func (s *Store) sshAble(ctx context.Context, e connection) error {
 		return plugin.Problem(err)
 	}
 	defer func() { _ = at.Close() }()
-	_, err = Able[hypervisor.NodeExecutor](at)
+	_, err = AsAbility[hypervisor.NodeExecutor](at)
 	return plugin.Problem(err)
 }
 
@@ -159,8 +159,8 @@ const kindSSHKey = "ssh_key"
 // removeSSHKey forgets the keys and the consent, and returns the commands that
 // remove the keys on the machine. The service does not run them itself. The
 // problem is not_found if there is no key.
-func (s *Store) removeSSHKey(ctx context.Context, id int64) (Removal, error) {
-	r := Removal{Removed: true, Commands: []string{}}
+func (s *Store) removeSSHKey(ctx context.Context, id int64) (RemoveCredentialResult, error) {
+	r := RemoveCredentialResult{Removed: true, Commands: []string{}}
 	audit.Describe(ctx, func(entry *audit.Entry) { entry.Details = map[string]any{"capability": kindSSHKey} })
 	err := s.db.Tx(ctx, func(tx *db.Tx) error {
 		if err := lock(ctx, tx, id); err != nil {
@@ -186,7 +186,7 @@ func (s *Store) removeSSHKey(ctx context.Context, id int64) (Removal, error) {
 		return audit.Write(ctx, tx)
 	})
 	if err != nil {
-		return Removal{}, err
+		return RemoveCredentialResult{}, err
 	}
 	return r, nil
 }

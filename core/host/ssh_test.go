@@ -54,9 +54,9 @@ func newSSHFixture(t *testing.T) *sshFixture {
 	return f
 }
 
-func (f *sshFixture) enrolment(change func(*host.Enrolment)) host.Enrolment {
+func (f *sshFixture) enrolment(change func(*host.EnrolRequest)) host.EnrolRequest {
 	token := f.cluster.Target(endpoint.Monitoring).Credential
-	in := host.Enrolment{Name: "a", Address: "a.mem", TokenID: token.ID, Secret: secret.New(string(token.Secret))}
+	in := host.EnrolRequest{Name: "a", Address: "a.mem", TokenID: token.ID, Secret: secret.New(string(token.Secret))}
 	if change != nil {
 		change(&in)
 	}
@@ -107,12 +107,12 @@ func wantCode(t *testing.T, what string, err error, code problem.Code) *problem.
 func TestLifeOfAnSSHKey(t *testing.T) {
 	t.Parallel()
 	f := newSSHFixture(t)
-	_, _, err := f.s.Create(f.ctx, f.enrolment(func(in *host.Enrolment) { in.SSHEnroll = true }))
+	_, _, err := f.s.Create(f.ctx, f.enrolment(func(in *host.EnrolRequest) { in.SSHEnroll = true }))
 	p := wantCode(t, "a key without consent", err, problem.CodeConsentRequired)
 	if text := fmt.Sprint(p.Members["consent"]); !strings.Contains(text, "root") || f.cluster.Calls("version") != 0 {
 		t.Errorf("it tells %q, and the host was asked %d times", text, f.cluster.Calls("version"))
 	}
-	made, _, err := f.s.Create(f.ctx, f.enrolment(func(in *host.Enrolment) { in.SSHEnroll, in.SSHConsent, in.SSHPort = true, true, 2222 }))
+	made, _, err := f.s.Create(f.ctx, f.enrolment(func(in *host.EnrolRequest) { in.SSHEnroll, in.SSHConsent, in.SSHPort = true, true, 2222 }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestLifeOfAnSSHKey(t *testing.T) {
 // rotated makes a second key, which is the one in use only when it was seen to work.
 func (f *sshFixture) rotated(old string) {
 	f.t.Helper()
-	done, err := f.s.Rotate(f.ctx, 1, host.Rotation{SSH: true})
+	done, err := f.s.Rotate(f.ctx, 1, host.RotateRequest{SSH: true})
 	if err != nil || done.SSH == nil || done.SSH.PublicKey == old || len(done.Stored) != 0 {
 		f.t.Fatalf("rotating: %+v, %v", done, err)
 	}
@@ -220,7 +220,7 @@ func (f *sshFixture) removed() {
 	}
 	logins := f.cluster.Calls("runonnode") + f.cluster.Calls("checklogin")
 	_, verify := f.s.VerifySSH(f.ctx, 1)
-	_, rotate := f.s.Rotate(f.ctx, 1, host.Rotation{SSH: true})
+	_, rotate := f.s.Rotate(f.ctx, 1, host.RotateRequest{SSH: true})
 	for what, err := range map[string]error{"a check": verify, "running something": f.onNode(), "a new key": rotate} {
 		wantCode(f.t, what, err, problem.CodeConsentRequired)
 	}
@@ -232,7 +232,7 @@ func (f *sshFixture) removed() {
 	if now := f.get(); now.Enrolled || now.PublicKey != nil || now.Consent != nil {
 		f.t.Errorf("the host has %+v", now)
 	}
-	if _, err := f.s.Rotate(f.ctx, 1, host.Rotation{SSH: true, SSHConsent: true}); err != nil {
+	if _, err := f.s.Rotate(f.ctx, 1, host.RotateRequest{SSH: true, SSHConsent: true}); err != nil {
 		f.t.Errorf("enrolled again with consent: %v", err)
 	}
 	if err := f.s.Remove(f.ctx, 1, "a", false); err != nil {
@@ -247,7 +247,7 @@ func (f *sshFixture) removed() {
 func TestNothingWorksWithoutConsent(t *testing.T) {
 	t.Parallel()
 	f := newSSHFixture(t)
-	if _, _, err := f.s.Create(f.ctx, f.enrolment(func(in *host.Enrolment) { in.SSHEnroll, in.SSHConsent = true, true })); err != nil {
+	if _, _, err := f.s.Create(f.ctx, f.enrolment(func(in *host.EnrolRequest) { in.SSHEnroll, in.SSHConsent = true, true })); err != nil {
 		t.Fatal(err)
 	}
 	f.cluster.ChangeMachine(func(m *memdriver.Machine) { m.Keys = nil })
@@ -257,7 +257,7 @@ func TestNothingWorksWithoutConsent(t *testing.T) {
 	f.Exec("DELETE FROM host_ssh_consents")
 	logins := f.cluster.Calls("runonnode") + f.cluster.Calls("checklogin")
 	_, verify := f.s.VerifySSH(f.ctx, 1)
-	_, rotate := f.s.Rotate(f.ctx, 1, host.Rotation{SSH: true})
+	_, rotate := f.s.Rotate(f.ctx, 1, host.RotateRequest{SSH: true})
 	for what, err := range map[string]error{"a check": verify, "running": f.onNode(), "a new key": rotate,
 		"asking": f.s.RequireSSH(f.ctx, 1)} {
 		wantCode(t, what, err, problem.CodeConsentRequired)
@@ -275,7 +275,7 @@ func TestPrivateKeysStayInside(t *testing.T) {
 		t.Fatal(err)
 	}
 	token := f.cluster.Target(endpoint.Lifecycle).Credential
-	wrong := host.Rotation{Capability: "lifecycle", TokenID: token.ID, Secret: secret.New("wrong"), SSH: true, SSHConsent: true}
+	wrong := host.RotateRequest{Capability: "lifecycle", TokenID: token.ID, Secret: secret.New("wrong"), SSH: true, SSHConsent: true}
 	if _, err := f.s.Rotate(f.ctx, 1, wrong); problem.CodeOf(err) != problem.CodeTokenRejected {
 		t.Fatalf("a wrong token: %v", err)
 	}
@@ -302,7 +302,7 @@ func TestKeysAreForAddresses(t *testing.T) {
 	t.Parallel()
 	f := newSSHFixture(t)
 	f.Exec(`INSERT INTO settings (key, value) VALUES ('ssh.from_addresses', '["192.0.2.7","2001:db8::/32"]')`)
-	made, _, err := f.s.Create(f.ctx, f.enrolment(func(in *host.Enrolment) { in.SSHEnroll, in.SSHConsent = true, true }))
+	made, _, err := f.s.Create(f.ctx, f.enrolment(func(in *host.EnrolRequest) { in.SSHEnroll, in.SSHConsent = true, true }))
 	if err != nil || !strings.HasPrefix(made.SSH.Pending.PublicKey, `restrict,from="192.0.2.7,2001:db8::/32" ssh-ed25519 `) {
 		t.Fatalf("the line is %+v, %v", made.SSH.Pending, err)
 	}
@@ -313,7 +313,7 @@ func TestKeysAreForAddresses(t *testing.T) {
 func TestLoginsAtOnceAreFew(t *testing.T) {
 	t.Parallel()
 	f := newSSHFixture(t)
-	if _, _, err := f.s.Create(f.ctx, f.enrolment(func(in *host.Enrolment) { in.SSHEnroll, in.SSHConsent = true, true })); err != nil {
+	if _, _, err := f.s.Create(f.ctx, f.enrolment(func(in *host.EnrolRequest) { in.SSHEnroll, in.SSHConsent = true, true })); err != nil {
 		t.Fatal(err)
 	}
 	f.cluster.ChangeMachine(func(m *memdriver.Machine) { m.Keys = nil })
@@ -356,7 +356,7 @@ func TestLoginsAtOnceAreFew(t *testing.T) {
 func TestRemoveCommand(t *testing.T) {
 	t.Parallel()
 	f := newSSHFixture(t)
-	made, _, err := f.s.Create(f.ctx, f.enrolment(func(in *host.Enrolment) { in.SSHEnroll, in.SSHConsent = true, true }))
+	made, _, err := f.s.Create(f.ctx, f.enrolment(func(in *host.EnrolRequest) { in.SSHEnroll, in.SSHConsent = true, true }))
 	if err != nil {
 		t.Fatal(err)
 	}

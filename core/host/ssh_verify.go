@@ -71,7 +71,7 @@ func (s *Store) VerifySSH(ctx context.Context, id int64) (SSHCheck, error) {
 // another user's shell is refused here: later commands would fail one by one
 // for lack of rights.
 func (s *Store) logIn(ctx context.Context, id int64, a sshAccess, key *sshKey) (hypervisor.NodeLogin, error) {
-	ctx, cancel := s.timed(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	release, err := s.loginSlot(ctx, id)
 	if err != nil {
@@ -107,7 +107,7 @@ func (s *Store) sshProblem(ctx context.Context, id int64, a sshAccess, key *sshK
 		return plugin.Problem(err)
 	}
 	p := problem.New(problem.CodeHypervisorError, "the machine rejects the key for %s: its line is missing in %s, or does not allow %s",
-		sshUser, authorizedKeys, "the address from which the service connects").With("reason", plugin.ReasonAuth).Because(err)
+		sshUser, authorizedKeys, "the address from which the service connects").With("reason", plugin.ReasonAuth).WithCause(err)
 	from, failed := s.sshFrom(ctx)
 	if failed != nil {
 		return p
@@ -129,7 +129,7 @@ func hostKeyProblem(a sshAccess, err error) error {
 	}
 	return problem.New(problem.CodeSSHHostKeyChanged, "the machine's SSH host key differs from the pinned one: it was reinstalled, or "+
 		"it is another machine; to accept the new key, PATCH ssh_host_key_fingerprint").
-		With("fingerprint", seen).With("pinned_fingerprint", a.hostKey).Because(err)
+		With("fingerprint", seen).With("pinned_fingerprint", a.hostKey).WithCause(err)
 }
 
 // keepSSHCheck pins the host key and makes the working key the active one.

@@ -7,9 +7,9 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
-// Synced writes the audit entry of a poll that a user asked for, and returns
+// RecordSync writes the audit entry of a poll that a user asked for, and returns
 // the host. The poll itself changes only the cache.
-func (s *Store) Synced(ctx context.Context, id int64) (Host, error) {
+func (s *Store) RecordSync(ctx context.Context, id int64) (Host, error) {
 	if err := s.db.Tx(ctx, func(tx *db.Tx) error { return audit.Write(ctx, tx) }); err != nil {
 		return Host{}, err
 	}

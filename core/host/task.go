@@ -28,7 +28,7 @@ type Task struct {
 
 // Tasks asks the hypervisor for its newest tasks, at most limit.
 func (s *Store) Tasks(ctx context.Context, id int64, limit int) ([]Task, error) {
-	found, err := Ask(ctx, s, id, endpoint.Monitoring, func(ctx context.Context, h hypervisor.Host) (hypervisor.TaskList, error) {
+	found, err := Call(ctx, s, id, endpoint.Monitoring, func(ctx context.Context, h hypervisor.Host) (hypervisor.TaskList, error) {
 		return h.Tasks(ctx, hypervisor.TaskQuery{Limit: limit})
 	})
 	if err != nil {
@@ -84,7 +84,7 @@ type Log struct {
 // TaskLog asks the hypervisor for at most limit lines of a task's log,
 // beginning with line start, counted from 0.
 func (s *Store) TaskLog(ctx context.Context, id int64, task string, start, limit int) (Log, error) {
-	found, err := Ask(ctx, s, id, endpoint.Monitoring, func(ctx context.Context, h hypervisor.Host) (hypervisor.Log, error) {
+	found, err := Call(ctx, s, id, endpoint.Monitoring, func(ctx context.Context, h hypervisor.Host) (hypervisor.Log, error) {
 		return h.TaskLog(ctx, task, hypervisor.LogQuery{Start: start, Limit: limit})
 	})
 	if err != nil {

@@ -62,7 +62,7 @@ func (s *Store) WriteTokenScript(ctx context.Context, in ScriptQuery) (TokenScri
 	if err != nil {
 		return TokenScript{}, err
 	}
-	scripter, ok := hypervisor.As[hypervisor.RoleScripter](d.Driver)
+	scripter, ok := hypervisor.As[hypervisor.RoleScriptWriter](d.Driver)
 	if !ok {
 		return TokenScript{}, problem.New(problem.CodeUnsupported, "the driver %s does not support token scripts", d.name)
 	}

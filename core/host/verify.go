@@ -25,8 +25,8 @@ type Verification struct {
 	Paths         []string       `json:"paths" doc:"Paths on which the privileges apply"`
 	ConsoleLimits []ConsoleLimit `json:"console_limits" doc:"For a console token: consoles that this release of the hypervisor does not open with a token"`
 
-	// told is what is kept besides.
-	told Told
+	// facts is what is kept besides.
+	facts TokenFacts
 }
 
 // connection is the endpoint of a host, and how its certificate is checked.
@@ -46,7 +46,7 @@ func (s *Store) targetOf(e connection, credential endpoint.Credential) endpoint.
 // second call pins the one that the first has seen: both answers then come from
 // one server.
 func (s *Store) verify(ctx context.Context, driver string, target endpoint.Target) (Verification, error) {
-	ctx, cancel := s.timed(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	began := time.Now()
 	version, err := s.version(ctx, driver, target)
@@ -74,7 +74,7 @@ func (s *Store) verify(ctx context.Context, driver string, target endpoint.Targe
 	if err != nil {
 		return Verification{}, err
 	}
-	v.told, v.ConsoleLimits = ToldOf(p, version), s.consoleLimits(ctx, host, target.Credential.Capability)
+	v.facts, v.ConsoleLimits = TokenFactsOf(p, version), s.consoleLimits(ctx, host, target.Credential.Capability)
 	v.Missing, v.Extra, v.Recommended, v.Paths = cleanAll(p.Missing), cleanAll(p.Extra), cleanAll(p.Recommended), cleanAll(p.Paths)
 	v.Remedy = orNil(CleanTo(p.Remedy, 4096))
 	return v, nil

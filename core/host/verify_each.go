@@ -115,23 +115,23 @@ func (e connection) unpinned() bool { return e.fingerprint == "" && !e.verifyTLS
 func (s *Store) readCertificate(ctx context.Context, d driver, at connection) (endpoint.Certificate, error) {
 	reader, ok := hypervisor.As[hypervisor.CertificateReader](d.Driver)
 	if !ok {
-		return endpoint.Certificate{}, Lacking("driver", hypervisor.AbilityName[hypervisor.CertificateReader]())
+		return endpoint.Certificate{}, MissingAbility("driver", hypervisor.AbilityName[hypervisor.CertificateReader]())
 	}
-	ctx, cancel := s.timed(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	shown, err := reader.ReadCertificate(ctx, s.targetOf(at, endpoint.Credential{}))
 	if err != nil {
 		return endpoint.Certificate{}, err
 	}
 	if shown.Fingerprint, err = endpoint.ParseFingerprint(shown.Fingerprint); err != nil {
-		return endpoint.Certificate{}, d.unfit("a fingerprint")
+		return endpoint.Certificate{}, d.unfitError("a fingerprint")
 	}
 	return shown, nil
 }
 
-// takenAll returns nil if every token was accepted. Else it returns the problem
+// firstRejection returns nil if every token was accepted. Else it returns the problem
 // of the first that was not, with a row for each token.
-func takenAll(tokens []endpoint.Credential, found []Verification, errs []error) error {
+func firstRejection(tokens []endpoint.Credential, found []Verification, errs []error) error {
 	var first error
 	rows := make([]TokenCheck, len(tokens))
 	for i, token := range tokens {
@@ -141,7 +141,7 @@ func takenAll(tokens []endpoint.Credential, found []Verification, errs []error) 
 			if len(tokens) == 1 {
 				return p
 			}
-			first = extended(p, "the token for "+string(token.Capability)+": "+p.Detail).Because(errs[i])
+			first = extended(p, "the token for "+string(token.Capability)+": "+p.Detail).WithCause(errs[i])
 		}
 	}
 	if first == nil {
@@ -172,8 +172,8 @@ func checkOf(token endpoint.Credential, v *Verification, err error) TokenCheck {
 	return row
 }
 
-// together joins tokens and their results by place.
-func together(tokens []endpoint.Credential, found []Verification) []checkedToken {
+// zipTokens joins tokens and their results by place.
+func zipTokens(tokens []endpoint.Credential, found []Verification) []checkedToken {
 	all := make([]checkedToken, len(tokens))
 	for i, token := range tokens {
 		all[i] = checkedToken{token, found[i]}

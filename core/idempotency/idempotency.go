@@ -1,10 +1,10 @@
 // Package idempotency remembers for a day what was done under a client's Idempotency-Key, so that a client that got no answer may
 // ask again without having it done twice (IETF draft-ietf-httpapi-idempotency-key-header).
 //
-// core/api/op opens a Use for a request with a key. The row of the key is written by the transaction that makes the change, beside
-// its row of the audit trail: the key is known if and only if the change was made, whatever died meanwhile. The answer joins it
+// core/api/op opens a KeyedRequest for a request with a key. The row of the key is written by the transaction that makes the change,
+// beside its row of the audit trail: the key is known if and only if the change was made, whatever died meanwhile. The answer joins it
 // when it is complete. Where that did not come to pass, the answer is made again from what the row says of the change, and from
-// what the noun gave to Keep. Rows are sealed: an answer may hold a secret that is shown once, and a request's hash would help to
+// what the noun gave to SaveData. Rows are sealed: an answer may hold a secret that is shown once, and a request's hash would help to
 // guess a password in it.
 package idempotency
 
@@ -23,17 +23,17 @@ import (
 	"github.com/hostler/hostler/core/secret"
 )
 
-// Kept is how long a key is known.
-const Kept = 24 * time.Hour
+// KeyLifetime is how long a key is known.
+const KeyLifetime = 24 * time.Hour
 
-// Sealed is the column with sealed values.
-var Sealed = secret.Table{Name: "idempotency_keys", Column: "sealed", Key: []string{"caller", "key"}}
+// SealedTable is the column with sealed values.
+var SealedTable = secret.Table{Name: "idempotency_keys", Column: "sealed", Key: []string{"caller", "key"}}
 
 // Key is a client's key; that of another caller is another one.
 type Key struct{ Caller, Name string }
 
 func (k Key) place() secret.Binding {
-	return secret.Binding{Table: Sealed.Name, Column: Sealed.Column, Row: secret.Row(k.Caller, k.Name)}
+	return secret.Binding{Table: SealedTable.Name, Column: SealedTable.Column, Row: secret.Row(k.Caller, k.Name)}
 }
 
 // lockID is the key's number among advisory locks. Two keys that share one cost a client another try.
@@ -43,17 +43,17 @@ func (k Key) lockID() int32 {
 	return int32(h.Sum32())
 }
 
-// Made is what is known of the change.
-type Made struct {
+// Result is what is known of the change.
+type Result struct {
 	// JobID is 0 where no job was made.
 	JobID    int64  `json:"job_id,omitempty"`
 	TargetID string `json:"target_id,omitempty"`
-	// Kept is what the noun gave to Keep, as JSON; nil for none.
-	Kept json.RawMessage `json:"kept,omitempty"`
+	// Data is what the noun gave to SaveData, as JSON; nil for none.
+	Data json.RawMessage `json:"kept,omitempty"`
 }
 
-// Answer is an answer as it was sent.
-type Answer struct {
+// Response is an answer as it was sent.
+type Response struct {
 	Status int               `json:"status"`
 	Header map[string]string `json:"header"`
 	Body   []byte            `json:"body"`
@@ -64,10 +64,10 @@ type Record struct {
 	// Request tells the request from others: what it is made of is its writer's affair.
 	Request string `json:"request"`
 	// Roles are those that the caller had, by team.
-	Roles map[int64]int `json:"roles,omitempty"`
-	Made  Made          `json:"made"`
-	// Answer is nil as long as it was not complete.
-	Answer *Answer `json:"answer,omitempty"`
+	Roles  map[int64]int `json:"roles,omitempty"`
+	Result Result        `json:"made"`
+	// Response is nil as long as it was not complete.
+	Response *Response `json:"answer,omitempty"`
 }
 
 // Store keeps records.
@@ -76,14 +76,14 @@ type Store struct {
 	Keys *secret.Box
 }
 
-// ErrUnderWay: another request with the same key is being served.
-var ErrUnderWay = errors.New("another request with this Idempotency-Key is in progress")
+// ErrInProgress: another request with the same key is being served.
+var ErrInProgress = errors.New("another request with this Idempotency-Key is in progress")
 
 // Find gives the record of a key; nil when there is none, or none any more.
 func (s *Store) Find(ctx context.Context, k Key) (*Record, error) {
 	var sealed []byte
 	err := s.DB.Pool.QueryRow(ctx, "SELECT sealed FROM idempotency_keys WHERE caller = $1 AND key = $2 AND created_at > now() - $3::interval",
-		k.Caller, k.Name, Kept).Scan(&sealed)
+		k.Caller, k.Name, KeyLifetime).Scan(&sealed)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}
@@ -101,7 +101,7 @@ func (s *Store) Find(ctx context.Context, k Key) (*Record, error) {
 	return r, nil
 }
 
-// insert writes the record into the transaction of the change. ErrUnderWay: another request has the key, or had it at the same
+// insert writes the record into the transaction of the change. ErrInProgress: another request has the key, or had it at the same
 // moment; this change must not be made.
 func (s *Store) insert(ctx context.Context, tx *db.Tx, k Key, r *Record) error {
 	sealed, err := s.seal(k, r)
@@ -113,16 +113,16 @@ func (s *Store) insert(ctx context.Context, tx *db.Tx, k Key, r *Record) error {
 		return fmt.Errorf("locking an idempotency key: %w", err)
 	}
 	if !alone {
-		return ErrUnderWay
+		return ErrInProgress
 	}
 	tag, err := tx.Pgx.Exec(ctx, `INSERT INTO idempotency_keys AS had (caller, key, sealed) VALUES ($1, $2, $3)
 		ON CONFLICT (caller, key) DO UPDATE SET sealed = excluded.sealed, created_at = now() WHERE had.created_at <= now() - $4::interval`,
-		k.Caller, k.Name, sealed, Kept)
+		k.Caller, k.Name, sealed, KeyLifetime)
 	if err != nil {
 		return fmt.Errorf("recording an idempotency key: %w", err)
 	}
 	if tag.RowsAffected() == 0 {
-		return ErrUnderWay
+		return ErrInProgress
 	}
 	return nil
 }
@@ -154,17 +154,18 @@ const pruneBatch = 5000
 // Prune deletes one batch of keys that are over, and says how many; none when nothing is left.
 func (s *Store) Prune(ctx context.Context) (int64, error) {
 	tag, err := s.DB.Pool.Exec(ctx, `DELETE FROM idempotency_keys WHERE (caller, key) IN (
-		SELECT caller, key FROM idempotency_keys WHERE created_at <= now() - $1::interval LIMIT $2 FOR UPDATE SKIP LOCKED)`, Kept, pruneBatch)
+		SELECT caller, key FROM idempotency_keys WHERE created_at <= now() - $1::interval LIMIT $2 FOR UPDATE SKIP LOCKED)`, KeyLifetime,
+		pruneBatch)
 	if err != nil {
 		return 0, db.Problem(fmt.Errorf("deleting expired idempotency keys: %w", err))
 	}
 	return tag.RowsAffected(), nil
 }
 
-// Busy is the problem of ErrUnderWay.
-func Busy() error {
+// InProgress is the problem of ErrInProgress.
+func InProgress() error {
 	busy := problem.New(problem.CodeRequestInProgress,
-		"another request with this Idempotency-Key is in progress; send it again in a moment to get its answer").Because(ErrUnderWay)
+		"another request with this Idempotency-Key is in progress; send it again in a moment to get its answer").WithCause(ErrInProgress)
 	busy.RetryAfter = 1
 	return busy
 }

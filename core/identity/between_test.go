@@ -157,10 +157,13 @@ func TestAnEnrolmentReplacedDuringItsConfirmation(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	keys := identitytest.Keys(t)
-	s := identity.New(d, identity.Config{Argon2: identitytest.Cheap, Keys: keys})
+	s := identity.New(d, identity.Config{Argon2: identitytest.CheapHash, Keys: keys})
 	user := identitytest.As(t, s, identity.Viewer)
 	f := identitytest.Enrol(t, s, user)
-	replacing := identity.New(d, identity.Config{Argon2: identitytest.Cheap, Keys: hooked{keys, func() { identitytest.Enrol(t, s, user) }}})
+	replacing := identity.New(d, identity.Config{Argon2: identitytest.CheapHash, Keys: hooked{keys, func() {
+		identitytest.Enrol(t, s,
+			user)
+	}}})
 	if err := replacing.ConfirmTOTP(t.Context(), callerOf(user), f.Code(t, 0), from("192.0.2.1")); code(err) != problem.CodeInvalidState {
 		t.Errorf("%v", err)
 	}

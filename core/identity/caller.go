@@ -43,8 +43,8 @@ func (c *Caller) Highest() Role {
 	return highest
 }
 
-// Visible is the set of teams whose objects a list may show.
-type Visible struct {
+// VisibleTeams is the set of teams whose objects a list may show.
+type VisibleTeams struct {
 	// All is true for a caller whose role in the default team suffices; Teams
 	// is then of no meaning.
 	All bool
@@ -54,20 +54,20 @@ type Visible struct {
 }
 
 // Includes reports whether objects of a team may be shown.
-func (v Visible) Includes(team int64) bool { return v.All || slices.Contains(v.Teams, team) }
+func (v VisibleTeams) Includes(team int64) bool { return v.All || slices.Contains(v.Teams, team) }
 
 // Visible returns the filter that every list and every count applies. SQL uses
 // it as (all OR team_id = ANY(teams)).
-func (c *Caller) Visible() Visible { return c.VisibleAs(Viewer) }
+func (c *Caller) Visible() VisibleTeams { return c.VisibleAs(Viewer) }
 
 // VisibleAs is Visible for lists that need a higher role than Viewer, such as
 // the audit trail: it contains only teams in which the caller has at least that
 // role. Otherwise the admin of one team who is a viewer of the instance would
 // read the trail of all teams.
-func (c *Caller) VisibleAs(role Role) Visible {
+func (c *Caller) VisibleAs(role Role) VisibleTeams {
 	least := max(role, Viewer)
 	if c.Instance() >= least {
-		return Visible{All: true, Teams: []int64{}}
+		return VisibleTeams{All: true, Teams: []int64{}}
 	}
 	teams := make([]int64, 0, len(c.Teams))
 	for id, held := range c.Teams {
@@ -76,7 +76,7 @@ func (c *Caller) VisibleAs(role Role) Visible {
 		}
 	}
 	slices.Sort(teams)
-	return Visible{Teams: teams}
+	return VisibleTeams{Teams: teams}
 }
 
 // callerKey is the key of the caller in a context.

@@ -15,8 +15,8 @@ func TestRolesHoldInTheirTeamsAndTheDefaultTeamEverywhere(t *testing.T) {
 		instance identity.Role
 		onBlue   identity.Role
 		highest  identity.Role
-		visible  identity.Visible
-		asAdmin  identity.Visible
+		visible  identity.VisibleTeams
+		asAdmin  identity.VisibleTeams
 	}{
 		"nobody":                 {nil, 0, 0, 0, none(), none()},
 		"viewer of the instance": {roles(1, identity.Viewer), identity.Viewer, identity.Viewer, identity.Viewer, every(), none()},
@@ -58,6 +58,6 @@ func roles(pairs ...any) map[int64]identity.Role {
 	return m
 }
 
-func none() identity.Visible               { return identity.Visible{Teams: []int64{}} }
-func every() identity.Visible              { return identity.Visible{All: true, Teams: []int64{}} }
-func only(teams ...int64) identity.Visible { return identity.Visible{Teams: teams} }
+func none() identity.VisibleTeams               { return identity.VisibleTeams{Teams: []int64{}} }
+func every() identity.VisibleTeams              { return identity.VisibleTeams{All: true, Teams: []int64{}} }
+func only(teams ...int64) identity.VisibleTeams { return identity.VisibleTeams{Teams: teams} }

@@ -16,12 +16,12 @@ type PasswordChange struct {
 	NewPassword
 }
 
-// PasswordChanged is the result of ChangePassword.
-type PasswordChanged struct {
+// PasswordChangeResult is the result of ChangePassword.
+type PasswordChangeResult struct {
 	// Token is the session's new secret for the cookie, Devices the value for
 	// the device cookie; both are "" for a caller without a session.
 	Token, Devices string
-	Revoked
+	RevocationCounts
 }
 
 // ChangePassword gives the caller a new password, ends all other sessions of
@@ -31,7 +31,7 @@ type PasswordChanged struct {
 // A wrong present password is invalid at body.current and not unauthenticated:
 // the session is valid, and clients log out on the latter. The problem is
 // rate_limited after too many wrong ones.
-func (s *Store) ChangePassword(ctx context.Context, caller *Caller, in PasswordChange, from Client) (*PasswordChanged, error) {
+func (s *Store) ChangePassword(ctx context.Context, caller *Caller, in PasswordChange, from Client) (*PasswordChangeResult, error) {
 	own, err := s.account(ctx, "id = ?", caller.UserID)
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func (s *Store) ChangePassword(ctx context.Context, caller *Caller, in PasswordC
 	if r.hash, err = s.hasher.hash(ctx, preparePassword(in.Password)); err != nil {
 		return nil, err
 	}
-	var done *PasswordChanged
+	var done *PasswordChangeResult
 	err = s.db.Tx(ctx, func(tx *db.Tx) error {
 		done, err = s.replacePassword(ctx, tx, r)
 		return err
@@ -107,7 +107,7 @@ func checkReplacement(own *account, current, replacement string) error {
 
 // replacePassword stores the new password and ends the other sessions of the
 // account.
-func (s *Store) replacePassword(ctx context.Context, tx *db.Tx, r replacement) (*PasswordChanged, error) {
+func (s *Store) replacePassword(ctx context.Context, tx *db.Tx, r replacement) (*PasswordChangeResult, error) {
 	if err := forgive(ctx, tx, r.tries); err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func (s *Store) replacePassword(ctx context.Context, tx *db.Tx, r replacement) (
 	if updated.RowsAffected() == 0 {
 		return nil, problem.New(problem.CodeConflict, "the account was changed at the same time; try again")
 	}
-	var done PasswordChanged
+	var done PasswordChangeResult
 	if done.Sessions, err = RevokeOthers(ctx, tx, own.ID, r.caller.SessionID); err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func (s *Store) replacePassword(ctx context.Context, tx *db.Tx, r replacement) (
 }
 
 // renew gives the caller's session and browser new secrets.
-func (s *Store) renew(ctx context.Context, tx *db.Tx, r replacement, done *PasswordChanged) (err error) {
+func (s *Store) renew(ctx context.Context, tx *db.Tx, r replacement, done *PasswordChangeResult) (err error) {
 	done.Token = newToken()
 	renewed, err := tx.Pgx.Exec(ctx, "UPDATE sessions SET token_hash = $1 WHERE id = $2 AND user_id = $3", hashToken(done.Token),
 		r.caller.SessionID, r.own.ID)

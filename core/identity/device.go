@@ -33,7 +33,7 @@ const (
 	maxAddresses = 20
 )
 
-// DeviceCookie carries the devices of LoggedIn or PasswordChanged to the
+// DeviceCookie carries the devices of LoginResult or PasswordChangeResult to the
 // browser. It outlives the session and the log-out.
 func DeviceCookie(devices string, site proxy.Site) http.Cookie {
 	c := newCookie(deviceCookieName, devices, site)

@@ -425,7 +425,7 @@ func TestStrangersDoNotLockTheOwnerOutOfTheSecondFactor(t *testing.T) {
 		}
 		return in.Pending
 	}
-	second := func(pending, typed string, client identity.Client) (*identity.LoggedIn, error) {
+	second := func(pending, typed string, client identity.Client) (*identity.LoginResult, error) {
 		return f.users.LogInTOTP(context.WithoutCancel(t.Context()), pending, typed, client)
 	}
 	in, err := second(first(laptop.client()), f.Code(t, 1), laptop.client())
@@ -474,7 +474,7 @@ func TestAFloodOfStrangersLeavesRoomForTheOwner(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	user := identitytest.As(t, identitytest.New(d), identity.Viewer)
-	s := identity.New(d, identity.Config{Argon2: identitytest.Cheap, Hashes: 1, HashWait: time.Second})
+	s := identity.New(d, identity.Config{Argon2: identitytest.CheapHash, Hashes: 1, HashWait: time.Second})
 	laptop := &browser{address: "203.0.113.1"}
 	laptop.logIn(t, s, user.Email)
 	release := s.FillSlots()

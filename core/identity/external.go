@@ -17,9 +17,9 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// External is a log-in that an identity provider has confirmed. It is stored as
+// ExternalLogin is a log-in that an identity provider has confirmed. It is stored as
 // JSON while the second factor is missing.
-type External struct {
+type ExternalLogin struct {
 	// Provider is the id of the provider, and Name its name. UpdatedAt is when
 	// its settings were last written: what was worked out by others does not
 	// count any more.
@@ -45,7 +45,7 @@ type External struct {
 // begin takes the locks of a log-in in the order of all changes of users. It
 // refuses a provider that was switched off or changed since its answer: the
 // answer was judged by the old settings.
-func (e *External) begin(ctx context.Context, tx *db.Tx) error {
+func (e *ExternalLogin) begin(ctx context.Context, tx *db.Tx) error {
 	if _, err := govern(ctx, tx, nil, NoRole); err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (e *External) begin(ctx context.Context, tx *db.Tx) error {
 // LogInExternal opens a session for a person whom a provider has confirmed, and
 // sets the roles that the provider's rules name. A person whom the provider has
 // not sent before gets the account of the verified e-mail address, or a new
-// account if External allows it.
+// account if ExternalLogin allows it.
 //
 // An account with a second factor is asked for it, unless the provider has
 // asked for one; always if the account is joined to the provider now, because
@@ -74,8 +74,8 @@ func (e *External) begin(ctx context.Context, tx *db.Tx) error {
 // The problem is invalid_credentials if there is no account, the account is
 // inactive or belongs to another person at the provider, or is an owner's
 // without a second factor.
-func (s *Store) LogInExternal(ctx context.Context, e External, from Client) (*LoggedIn, error) {
-	var in *LoggedIn
+func (s *Store) LogInExternal(ctx context.Context, e ExternalLogin, from Client) (*LoginResult, error) {
+	var in *LoginResult
 	err := s.db.Tx(ctx, func(tx *db.Tx) (err error) {
 		in = nil
 		if err := e.begin(ctx, tx); err != nil {
@@ -115,7 +115,7 @@ func (s *Store) LogInExternal(ctx context.Context, e External, from Client) (*Lo
 
 // accountOf finds or makes the account, and locks its row. known reports that
 // it was joined to the provider before.
-func (s *Store) accountOf(ctx context.Context, tx *db.Tx, e *External) (user *User, known bool, err error) {
+func (s *Store) accountOf(ctx context.Context, tx *db.Tx, e *ExternalLogin) (user *User, known bool, err error) {
 	var id int64
 	err = tx.Pgx.QueryRow(ctx, "SELECT user_id FROM user_identities WHERE provider_id = $1 AND subject = $2", e.Provider, e.Subject).Scan(&id)
 	switch {
@@ -176,7 +176,7 @@ func sameAddress(a, b string) bool {
 }
 
 // displayName returns the name if it can be a display name, else nil.
-func (e *External) displayName() *string {
+func (e *ExternalLogin) displayName() *string {
 	name, err := checkDisplayName(&e.DisplayName)
 	if err != nil {
 		return nil
@@ -198,8 +198,8 @@ func lockUser(ctx context.Context, tx *db.Tx, where string, value any) (*User, e
 
 // suspendExternal ends the first step of a log-in to an account with a second
 // factor. Neither the roles nor the joining take effect yet.
-func (s *Store) suspendExternal(ctx context.Context, tx *db.Tx, user *User, e *External) (*LoggedIn, error) {
-	in := &LoggedIn{User: user, Pending: newToken()}
+func (s *Store) suspendExternal(ctx context.Context, tx *db.Tx, user *User, e *ExternalLogin) (*LoginResult, error) {
+	in := &LoginResult{User: user, Pending: newToken()}
 	if err := insertPending(ctx, tx, user.ID, in.Pending, "provider:"+strconv.FormatInt(e.Provider, 10), e); err != nil {
 		return nil, err
 	}
@@ -212,8 +212,8 @@ func (s *Store) suspendExternal(ctx context.Context, tx *db.Tx, user *User, e *E
 
 // openExternal opens a session for a user whom an identity provider has
 // authenticated.
-func (s *Store) openExternal(ctx context.Context, tx *db.Tx, user *User, e *External, from Client) (*LoggedIn, error) {
-	in := &LoggedIn{User: user, Token: newToken()}
+func (s *Store) openExternal(ctx context.Context, tx *db.Tx, user *User, e *ExternalLogin, from Client) (*LoginResult, error) {
+	in := &LoginResult{User: user, Token: newToken()}
 	came := arrival{provider: e.Provider}
 	if e.Factors {
 		came.factor = FactorProvider
@@ -237,13 +237,13 @@ func (s *Store) openExternal(ctx context.Context, tx *db.Tx, user *User, e *Exte
 
 // settle joins the account to the person at the provider, and sets the roles
 // that its rules name.
-func (e *External) settle(ctx context.Context, tx *db.Tx, userID int64) error {
+func (e *ExternalLogin) settle(ctx context.Context, tx *db.Tx, userID int64) error {
 	var joined bool
 	// Another log-in of the same person may have joined it in the meantime, or of somebody else.
 	err := tx.Pgx.QueryRow(ctx, `INSERT INTO user_identities AS i (provider_id, subject, user_id) VALUES ($1, $2, $3)
 		ON CONFLICT (provider_id, subject) DO UPDATE SET last_login_at = now() WHERE i.user_id = excluded.user_id
 		RETURNING xmax = 0`, e.Provider, e.Subject, userID).Scan(&joined)
-	if errors.Is(err, pgx.ErrNoRows) || db.Duplicate(err, "user_identities_user") {
+	if errors.Is(err, pgx.ErrNoRows) || db.IsDuplicate(err, "user_identities_user") {
 		return refused("the account is linked to somebody else at %s", e.Name)
 	}
 	if err != nil {
@@ -268,7 +268,7 @@ func (e *External) settle(ctx context.Context, tx *db.Tx, userID int64) error {
 // grant sets the roles that the rules name, and returns the changes. The last
 // owner with a password stays owner. No rule makes an account with a password
 // an owner: an admin may have set that password, and would become owner by it.
-func (e *External) grant(ctx context.Context, tx *db.Tx, userID int64) (changes []any, err error) {
+func (e *ExternalLogin) grant(ctx context.Context, tx *db.Tx, userID int64) (changes []any, err error) {
 	for _, team := range slices.Sorted(maps.Keys(e.Grants)) {
 		role := e.Grants[team]
 		before, err := roleIn(ctx, tx, team, userID)

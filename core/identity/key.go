@@ -50,8 +50,8 @@ type Key struct {
 	CreatedAt  time.Time
 }
 
-// MadeKey is kept for the answer to a repeated CreateKey.
-type MadeKey struct {
+// CreateKeyResult is kept for the answer to a repeated CreateKey.
+type CreateKeyResult struct {
 	Key  Key
 	Text string
 }
@@ -113,7 +113,7 @@ func (s *Store) CreateKey(ctx context.Context, caller *Caller, in NewKey) (key *
 		if key, err = insertKey(ctx, tx, caller.UserID, in, text); err != nil {
 			return err
 		}
-		if err := idempotency.Keep(ctx, MadeKey{*key, text}); err != nil {
+		if err := idempotency.SaveData(ctx, CreateKeyResult{*key, text}); err != nil {
 			return err
 		}
 		describeKey(ctx, key)

@@ -20,8 +20,8 @@ type Client struct {
 	Devices []string
 }
 
-// LoggedIn is the result of a log-in, or of its first step.
-type LoggedIn struct {
+// LoginResult is the result of a log-in, or of its first step.
+type LoginResult struct {
 	User *User
 	// Token is the session's secret for the cookie. It is nowhere else. It is
 	// "" while the second factor is due.
@@ -40,12 +40,12 @@ type LoggedIn struct {
 // Problems: invalid_credentials if the address is unknown, the password wrong
 // or the account inactive, after the same work in each case; rate_limited after
 // too many wrong attempts, counted as budget describes.
-func (s *Store) LogIn(ctx context.Context, email, password string, from Client) (*LoggedIn, error) {
+func (s *Store) LogIn(ctx context.Context, email, password string, from Client) (*LoginResult, error) {
 	proven, err := s.checkPassword(ctx, email, password, from)
 	if err != nil {
 		return nil, err
 	}
-	var in *LoggedIn
+	var in *LoginResult
 	if proven.account.SecondFactor {
 		in, err = s.suspend(ctx, proven)
 	} else {
@@ -128,8 +128,8 @@ func keyOf(typed string) (key, countAs string) {
 // open makes the session, unless the account was deactivated, its password
 // changed or a second factor was switched on since the check. The check took a
 // hash's time; the statement compares all three again.
-func (s *Store) open(ctx context.Context, p *proven, from Client) (*LoggedIn, error) {
-	in := &LoggedIn{User: &p.account.User, Token: newToken()}
+func (s *Store) open(ctx context.Context, p *proven, from Client) (*LoginResult, error) {
+	in := &LoginResult{User: &p.account.User, Token: newToken()}
 	err := s.db.Tx(ctx, func(tx *db.Tx) error {
 		if err := p.budget.settle(ctx, tx); err != nil {
 			return err

@@ -157,8 +157,8 @@ func tooManyPasskeys() error {
 	return problem.New(problem.CodeInvalidState, "the account already has %d passkeys; delete one first", MaxPasskeys)
 }
 
-// MadePasskey is kept for the answer to a repeated AddPasskey.
-type MadePasskey struct {
+// AddPasskeyResult is kept for the answer to a repeated AddPasskey.
+type AddPasskeyResult struct {
 	Passkey Passkey
 	Codes   []string
 }
@@ -188,7 +188,7 @@ func (s *Store) AddPasskey(ctx context.Context, caller *Caller, p *Passkey) (cod
 				backup_eligible, backed_up) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id, created_at`, user.ID, p.Name,
 			p.Credential, p.PublicKey, p.SignCount, append([]string{}, p.Transports...), p.UserVerified, p.BackupEligible, p.BackedUp).
 			Scan(&p.ID, &p.CreatedAt)
-		if db.Duplicate(err, "passkeys_credential") {
+		if db.IsDuplicate(err, "passkeys_credential") {
 			return problem.New(problem.CodeInvalidState, "this passkey is already registered")
 		}
 		if err != nil {
@@ -204,10 +204,10 @@ func (s *Store) AddPasskey(ctx context.Context, caller *Caller, p *Passkey) (cod
 				return err
 			}
 		}
-		if err := idempotency.Keep(ctx, MadePasskey{*p, codes}); err != nil {
+		if err := idempotency.SaveData(ctx, AddPasskeyResult{*p, codes}); err != nil {
 			return err
 		}
-		err = notify.Write(ctx, tx.Pgx, notify.Event{Kind: notify.NewLogin, State: notify.Told, Severity: "warning", UserID: &user.ID,
+		err = notify.Write(ctx, tx.Pgx, notify.Event{Kind: notify.NewLogin, State: notify.OneTime, Severity: "warning", UserID: &user.ID,
 			Title: "New passkey for your account", Link: "/account",
 			Body: fmt.Sprintf("The passkey %q was added to %s: whoever has it can log in.\n\nIf this was not you, change your "+
 				"password, end all sessions and delete the passkey.", p.Name, user.Email)})
@@ -334,8 +334,8 @@ func (u *PasskeyUse) use(ctx context.Context, tx *db.Tx) error {
 // finger, a face or a PIN. The problem is invalid_credentials for an inactive
 // account, and for one without a password: its provider decides whether the
 // user may still come in.
-func (s *Store) LogInPasskey(ctx context.Context, use PasskeyUse, from Client) (*LoggedIn, error) {
-	in := &LoggedIn{Token: newToken()}
+func (s *Store) LogInPasskey(ctx context.Context, use PasskeyUse, from Client) (*LoginResult, error) {
+	in := &LoginResult{Token: newToken()}
 	describeTarget(ctx, use.Passkey.User)
 	err := s.db.Tx(ctx, func(tx *db.Tx) error {
 		user, err := lockUser(ctx, tx, "id = $1", use.Passkey.User)
@@ -378,7 +378,7 @@ func (s *Store) LogInPasskey(ctx context.Context, use PasskeyUse, from Client) (
 
 // LogInPasskeyPending completes a pending log-in by a verified passkey. Its
 // problems are those of LogInTOTP.
-func (s *Store) LogInPasskeyPending(ctx context.Context, pending string, use PasskeyUse, from Client) (*LoggedIn, error) {
+func (s *Store) LogInPasskeyPending(ctx context.Context, pending string, use PasskeyUse, from Client) (*LoginResult, error) {
 	return s.logInFactor(ctx, &factorTry{pending: pending, passkey: &use}, from, func(t *factorTry) error {
 		if t.own.ID != use.Passkey.User {
 			return refused("this passkey belongs to another account")

@@ -20,7 +20,7 @@ type NewPassword struct {
 // strangers are forgotten, because a locked account is a common reason for a
 // reset. Problems: forbidden for a user with a higher role than the caller,
 // invalid at body.password, not_found.
-func (s *Store) ResetPassword(ctx context.Context, caller *Caller, id int64, in NewPassword) (*Revoked, error) {
+func (s *Store) ResetPassword(ctx context.Context, caller *Caller, id int64, in NewPassword) (*RevocationCounts, error) {
 	u, err := s.regard(ctx, caller, id)
 	if err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func (s *Store) ResetPassword(ctx context.Context, caller *Caller, id int64, in 
 	if err != nil {
 		return nil, err
 	}
-	var ended *Revoked
+	var ended *RevocationCounts
 	err = s.db.Tx(ctx, func(tx *db.Tx) error {
 		ended, err = s.resetPassword(ctx, tx, caller, u, hash, in.RevokeKeys)
 		return err
@@ -54,7 +54,8 @@ func (s *Store) ResetPassword(ctx context.Context, caller *Caller, id int64, in 
 
 // resetPassword stores a new password that an admin has set, and ends all
 // sessions of the user.
-func (s *Store) resetPassword(ctx context.Context, tx *db.Tx, caller *Caller, u *subject, hash string, revokeKeys bool) (*Revoked, error) {
+func (s *Store) resetPassword(ctx context.Context, tx *db.Tx, caller *Caller, u *subject, hash string, revokeKeys bool) (*RevocationCounts,
+	error) {
 	// Before the user's row, in the order in which a log-in locks them.
 	if err := forgive(ctx, tx, s.accountBucket(u.emailKey)); err != nil {
 		return nil, err
@@ -66,7 +67,7 @@ func (s *Store) resetPassword(ctx context.Context, tx *db.Tx, caller *Caller, u 
 	if _, err := tx.Pgx.Exec(ctx, "UPDATE users SET password_hash = $2, updated_at = now() WHERE id = $1", u.id, hash); err != nil {
 		return nil, fmt.Errorf("storing the password: %w", err)
 	}
-	ended := &Revoked{}
+	ended := &RevocationCounts{}
 	if ended.Sessions, err = lockOut(ctx, tx, u.id); err != nil {
 		return nil, err
 	}

@@ -24,8 +24,8 @@ const (
 
 // suspend ends the first step of a log-in with a second factor: the password
 // was correct, and there is no session yet.
-func (s *Store) suspend(ctx context.Context, p *proven) (*LoggedIn, error) {
-	in := &LoggedIn{User: &p.account.User, Pending: newToken()}
+func (s *Store) suspend(ctx context.Context, p *proven) (*LoginResult, error) {
+	in := &LoginResult{User: &p.account.User, Pending: newToken()}
 	err := s.db.Tx(ctx, func(tx *db.Tx) error {
 		if err := p.budget.settle(ctx, tx); err != nil {
 			return err
@@ -54,7 +54,7 @@ func (s *Store) suspend(ctx context.Context, p *proven) (*LoggedIn, error) {
 // insertPending stores a pending log-in. external is the provider's answer; nil
 // after a password. The mark of the password makes it end when the password
 // changes.
-func insertPending(ctx context.Context, tx *db.Tx, userID int64, token, origin string, external *External) error {
+func insertPending(ctx context.Context, tx *db.Tx, userID int64, token, origin string, external *ExternalLogin) error {
 	_, err := tx.Pgx.Exec(ctx, `
 		INSERT INTO pending_logins (token_hash, user_id, password_mark, expires_at, origin, external)
 		SELECT $1, id, sha256(convert_to(password_hash, 'UTF8')), now() + $3, $4, $5 FROM users WHERE id = $2`, hashToken(token), userID,
@@ -77,7 +77,7 @@ func insertPending(ctx context.Context, tx *db.Tx, userID int64, token, origin s
 // member tries_left for a wrong or used code; the same with tries_left 0 for a
 // log-in that has ended, after which the password is needed again; rate_limited
 // after too many wrong codes over all log-ins, counted as by LogIn.
-func (s *Store) LogInTOTP(ctx context.Context, pending, code string, from Client) (*LoggedIn, error) {
+func (s *Store) LogInTOTP(ctx context.Context, pending, code string, from Client) (*LoginResult, error) {
 	return s.logInFactor(ctx, &factorTry{pending: pending}, from, func(t *factorTry) (err error) {
 		if t.recovery = recoveryHash(code); t.recovery != nil {
 			return nil
@@ -98,7 +98,7 @@ func (s *Store) LogInTOTP(ctx context.Context, pending, code string, from Client
 
 // logInFactor completes a pending log-in. check compares the factor with the
 // account.
-func (s *Store) logInFactor(ctx context.Context, t *factorTry, from Client, check func(*factorTry) error) (*LoggedIn, error) {
+func (s *Store) logInFactor(ctx context.Context, t *factorTry, from Client, check func(*factorTry) error) (*LoginResult, error) {
 	if err := s.chargePending(ctx, t, from); err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func (s *Store) logInFactor(ctx context.Context, t *factorTry, from Client, chec
 	if err := check(t); err != nil {
 		return nil, err
 	}
-	in := &LoggedIn{User: &own.User, Token: newToken()}
+	in := &LoginResult{User: &own.User, Token: newToken()}
 	if err := s.db.Tx(ctx, func(tx *db.Tx) error { return s.complete(ctx, tx, t, in, from) }); err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ type factorTry struct {
 	own     *account
 	budget  budget
 	// external is what a provider has said of the log-in; nil after a password.
-	external *External
+	external *ExternalLogin
 	// left is how many codes this log-in still takes.
 	left int
 	// passkey is set where it was one; recovery is the hash of what has the
@@ -187,7 +187,7 @@ func (s *Store) chargePending(ctx context.Context, t *factorTry, from Client) er
 // complete opens the session, if at this moment the account is active, its
 // password and its second factor are still the verified ones, and the code is
 // unused.
-func (s *Store) complete(ctx context.Context, tx *db.Tx, t *factorTry, in *LoggedIn, from Client) error {
+func (s *Store) complete(ctx context.Context, tx *db.Tx, t *factorTry, in *LoginResult, from Client) error {
 	if t.external != nil {
 		if err := t.external.begin(ctx, tx); err != nil {
 			return err

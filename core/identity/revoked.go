@@ -7,8 +7,8 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
-// Revoked counts what a new password ended, and what still gives access.
-type Revoked struct {
+// RevocationCounts counts what a new password ended, and what still gives access.
+type RevocationCounts struct {
 	Sessions int64
 	// Keys are the API keys that were revoked, ValidKeys those that still are good for the account.
 	Keys, ValidKeys int64
@@ -20,7 +20,7 @@ type Revoked struct {
 // keys revokes the user's API keys if asked to, and counts the ways in that
 // remain. The caller holds the user's row: a key that is being made is counted
 // or comes after.
-func (r *Revoked) keys(ctx context.Context, tx *db.Tx, userID int64, revoke bool) error {
+func (r *RevocationCounts) keys(ctx context.Context, tx *db.Tx, userID int64, revoke bool) error {
 	if revoke {
 		gone, err := tx.Pgx.Exec(ctx, "DELETE FROM api_keys WHERE user_id = $1", userID)
 		if err != nil {
@@ -38,7 +38,7 @@ func (r *Revoked) keys(ctx context.Context, tx *db.Tx, userID int64, revoke bool
 }
 
 // details returns the counts for the audit trail.
-func (r *Revoked) details() map[string]any {
+func (r *RevocationCounts) details() map[string]any {
 	return map[string]any{"sessions_revoked": r.Sessions, "keys_revoked": r.Keys, "keys_valid": r.ValidKeys, "passkeys_valid": r.Passkeys,
 		"identities_valid": r.Identities}
 }

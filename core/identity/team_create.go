@@ -75,7 +75,7 @@ const MaxTeams = 10_000
 
 // insertTeam stores a team, with a slug made from the name if none was given.
 func insertTeam(ctx context.Context, tx *db.Tx, in NewTeam) (*Team, error) {
-	if err := db.Bound(ctx, tx, "teams", "teams", MaxTeams); err != nil {
+	if err := db.CheckRowLimit(ctx, tx, "teams", "teams", MaxTeams); err != nil {
 		return nil, err
 	}
 	t := &Team{Name: in.Name, Description: in.Description}
@@ -88,7 +88,7 @@ func insertTeam(ctx context.Context, tx *db.Tx, in NewTeam) (*Team, error) {
 	err = tx.Pgx.QueryRow(ctx, "INSERT INTO teams (name, slug, description) VALUES ($1, $2, $3) RETURNING id, created_at", t.Name, t.Slug,
 		t.Description).
 		Scan(&t.ID, &t.CreatedAt)
-	if db.Duplicate(err, "teams_slug_key") {
+	if db.IsDuplicate(err, "teams_slug_key") {
 		return nil, problem.New(problem.CodeConflict, "a team with this slug already exists").With("field", "slug")
 	}
 	if err != nil {

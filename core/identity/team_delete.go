@@ -46,10 +46,10 @@ func (s *Store) deleteTeam(ctx context.Context, tx *db.Tx, id int64) (hosts int6
 	if err != nil {
 		return 0, fmt.Errorf("counting the team's hosts and members: %w", err)
 	}
-	err = draft.Decide(ctx, plan.Confirmation{}, func(_ context.Context, p *plan.Plan) error {
+	err = draft.Finish(ctx, plan.Confirmation{}, func(_ context.Context, p *plan.Plan) error {
 		p.Add(plan.KindHost, "", "%s to the default team, with all guests, apps and jobs.",
-			plan.Counted(hosts, "1 host of the team moves", "%d hosts of the team move"))
-		p.Add(plan.KindAccess, name, "%s in %s.", plan.Counted(members, "1 member loses the role", "%d members lose their role"), name)
+			plan.Plural(hosts, "1 host of the team moves", "%d hosts of the team move"))
+		p.Add(plan.KindAccess, name, "%s in %s.", plan.Plural(members, "1 member loses the role", "%d members lose their role"), name)
 		return nil
 	})
 	if err != nil {

@@ -249,7 +249,7 @@ func (e assets) Reassign(ctx context.Context, tx *db.Tx, from, to int64) error {
 func TestATeamGoesWithNothingThatItOwns(t *testing.T) {
 	t.Parallel()
 	d, stores := twoStores(t)
-	s := identity.New(d, identity.Config{Argon2: identitytest.Cheap,
+	s := identity.New(d, identity.Config{Argon2: identitytest.CheapHash,
 		Assets: assets(func(ctx context.Context, tx *db.Tx, from, to int64) error {
 			_, err := tx.Pgx.Exec(ctx, "UPDATE hosts SET team_id = $2 WHERE team_id = $1", from, to)
 			return err
@@ -274,7 +274,7 @@ func TestATeamGoesWithNothingThatItOwns(t *testing.T) {
 	}
 	// A failure leaves everything as it was.
 	broken := identity.New(d,
-		identity.Config{Argon2: identitytest.Cheap,
+		identity.Config{Argon2: identitytest.CheapHash,
 			Assets: assets(func(context.Context, *db.Tx, int64, int64) error { return context.DeadlineExceeded })})
 	made, err := s.CreateTeam(t.Context(), nil, identity.NewTeam{Name: "Last"})
 	if err != nil {

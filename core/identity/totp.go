@@ -16,9 +16,9 @@ import (
 	"github.com/hostler/hostler/core/secret"
 )
 
-// Sealed is the column with the secrets of second factors, for the rotation of
+// SealedTable is the column with the secrets of second factors, for the rotation of
 // keys.
-var Sealed = secret.Table{Name: "users", Column: "totp_secret", Key: []string{"id"}}
+var SealedTable = secret.Table{Name: "users", Column: "totp_secret", Key: []string{"id"}}
 
 // These are the parameters of codes (RFC 6238): six digits, valid for 30 s and
 // for one step before and after, because clocks differ.
@@ -229,7 +229,7 @@ func writeOwn(ctx context.Context, tx *db.Tx, caller *Caller) error {
 
 // seedPlace is the binding of a sealed TOTP secret.
 func seedPlace(userID int64) secret.Binding {
-	return secret.Binding{Table: Sealed.Name, Column: Sealed.Column, Row: secret.Row(userID)}
+	return secret.Binding{Table: SealedTable.Name, Column: SealedTable.Column, Row: secret.Row(userID)}
 }
 
 // stepOf returns the step for which the code is correct, within stepSkew of
@@ -241,7 +241,7 @@ func (s *Store) stepOf(own *account, code string) (int64, error) {
 	if err != nil {
 		s.log.Error("cannot check a second factor: its secret cannot be decrypted", "user_id", own.ID, "error", err)
 		return noStep, problem.New(problem.CodeInternal, "the second factor cannot be checked; "+
-			"see the service's log for the reason").Because(err)
+			"see the service's log for the reason").WithCause(err)
 	}
 	code = plainCode(code)
 	found, now := noStep, time.Now().Unix()/stepLength

@@ -67,7 +67,7 @@ func (f *factored) pending() string {
 	return in.Pending
 }
 
-func (f *factored) complete(pending, code string) (*identity.LoggedIn, error) {
+func (f *factored) complete(pending, code string) (*identity.LoginResult, error) {
 	return f.users.LogInTOTP(context.WithoutCancel(f.t.Context()), pending, code, from("192.0.2.8"))
 }
 
@@ -462,7 +462,7 @@ func TestASecretThatDoesNotOpenLetsNobodyIn(t *testing.T) {
 	logger := hclog.New(&hclog.LoggerOptions{Output: log, Mutex: &sync.Mutex{}})
 	for name, keys := range map[string]secret.Keys{"another key": identitytest.Keys(t), "none": nil} {
 		log.Reset()
-		s := identity.New(f.db, identity.Config{Argon2: identitytest.Cheap, Keys: keys, Logger: logger})
+		s := identity.New(f.db, identity.Config{Argon2: identitytest.CheapHash, Keys: keys, Logger: logger})
 		in, err := s.LogInTOTP(t.Context(), f.pending(), f.Code(t, 1), from("192.0.2.8"))
 		if in != nil || code(err) != problem.CodeInternal {
 			t.Errorf("%s: %+v, %v", name, in, err)

@@ -73,7 +73,7 @@ const MaxUsers = 100_000
 // locks. The problem is conflict for an address that is in use, in any
 // spelling, and beyond MaxUsers.
 func (s *Store) createUser(ctx context.Context, tx *db.Tx, in prepared) (*User, error) {
-	if err := db.Bound(ctx, tx, "users", "users", MaxUsers); err != nil {
+	if err := db.CheckRowLimit(ctx, tx, "users", "users", MaxUsers); err != nil {
 		return nil, err
 	}
 	row := account{
@@ -81,7 +81,7 @@ func (s *Store) createUser(ctx context.Context, tx *db.Tx, in prepared) (*User, 
 		EmailKey: in.email.Key, PasswordHash: in.hash,
 	}
 	if err := tx.Create(&row).Error; err != nil {
-		if db.Duplicate(err, "users_email_key_key") {
+		if db.IsDuplicate(err, "users_email_key_key") {
 			return nil, problem.New(problem.CodeConflict, "a user with this email address already exists")
 		}
 		return nil, fmt.Errorf("creating the user: %w", err)
@@ -175,7 +175,7 @@ func (s *Store) CreateUser(ctx context.Context, in NewUser) (*User, error) {
 // User returns an account. The problem is not_found.
 func (s *Store) User(ctx context.Context, id int64) (*User, error) {
 	var row account
-	err := s.db.With(ctx).Take(&row, "id = ?", id).Error
+	err := s.db.Gorm(ctx).Take(&row, "id = ?", id).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return nil, noUser()
 	}
@@ -193,7 +193,7 @@ func (s *Store) accountByKey(ctx context.Context, key string) (*account, error) 
 // account returns the account that meets the condition, or nil.
 func (s *Store) account(ctx context.Context, where string, value any) (*account, error) {
 	var row account
-	err := s.db.With(ctx).Take(&row, where, value).Error
+	err := s.db.Gorm(ctx).Take(&row, where, value).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return nil, nil
 	}

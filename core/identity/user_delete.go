@@ -33,7 +33,7 @@ func (s *Store) DeleteUser(ctx context.Context, caller *Caller, id int64) error 
 		if err := draft.Refuse(loseOwner(ctx, tx, u)); err != nil {
 			return err
 		}
-		err = draft.Decide(ctx, plan.Confirmation{}, func(ctx context.Context, p *plan.Plan) error { return u.tellDeletion(ctx, tx, p) })
+		err = draft.Finish(ctx, plan.Confirmation{}, func(ctx context.Context, p *plan.Plan) error { return u.tellDeletion(ctx, tx, p) })
 		if err != nil {
 			return err
 		}
@@ -62,8 +62,8 @@ func (u *subject) tellDeletion(ctx context.Context, tx *db.Tx, p *plan.Plan) err
 		return fmt.Errorf("planning a user's deletion: %w", err)
 	}
 	p.Add(plan.KindAccess, u.email, "The account of %s is deleted, with %s, %s and %s.", u.email,
-		plan.Counted(sessions, "1 session", "%d sessions"), plan.Counted(keys, "1 API key", "%d API keys"),
-		plan.Counted(teams, "a role in 1 team", "roles in %d teams"))
+		plan.Plural(sessions, "1 session", "%d sessions"), plan.Plural(keys, "1 API key", "%d API keys"),
+		plan.Plural(teams, "a role in 1 team", "roles in %d teams"))
 	for _, name := range schedules {
 		p.Add(plan.KindSchedule, name, "The schedule %s runs with the rights of this user, and will no longer run.", name)
 	}

@@ -40,7 +40,7 @@ func (s *Store) Watch(userID int64) (woken <-chan struct{}, stop func()) {
 	w.byUser[userID][c] = true
 	w.mu.Unlock()
 	w.begin.Do(func() {
-		s.db.Listener().Listen(db.Subscriber{Channels: []string{channelIdentity}, Heard: w.heard, Missed: w.wakeAll})
+		s.db.Listener().Listen(db.Subscriber{Channels: []string{channelIdentity}, OnNotify: w.heard, OnReconnect: w.wakeAll})
 	})
 	return c, func() {
 		w.mu.Lock()

@@ -32,13 +32,14 @@ func changedBytes(t *testing.T, m *nodetest.Machine) {
 			t.Fatal("the bundle is the same")
 		}
 		// What was agreed to is installed, and not what the source has now.
-		id := w.ask(func(o *install.Order) { o.Sum = &seen })
+		id := w.ask(func(o *install.Request) { o.Sum = &seen })
 		w.ended(id, job.Succeeded)
 		if got := w.Value("SELECT bundle FROM app_installs"); got != seen {
 			t.Errorf("installed was %s", got)
 		}
 		// And a consent for one is none for another.
-		if _, err := w.first.Installs.Ask(w.ctx, 1, install.Order{Path: "wiki", HostID: 1, Name: "x", Consent: true}); problem.CodeOf(err) !=
+		if _, err := w.first.Installs.Install(w.ctx, 1, install.Request{Path: "wiki", HostID: 1, Name: "x",
+			Consent: true}); problem.CodeOf(err) !=
 			problem.CodeConsentRequired {
 			t.Errorf("the new one without its sum: %v", err)
 		}
@@ -46,7 +47,7 @@ func changedBytes(t *testing.T, m *nodetest.Machine) {
 		if seen[0] == '0' {
 			other = "1" + seen[1:]
 		}
-		if _, err := w.first.Installs.Ask(w.ctx, 1, order(other)); problem.CodeOf(err) != problem.CodeInvalidState {
+		if _, err := w.first.Installs.Install(w.ctx, 1, order(other)); problem.CodeOf(err) != problem.CodeInvalidState {
 			t.Errorf("a sum that nothing has: %v", err)
 		}
 	})
@@ -88,7 +89,7 @@ func hostileValues(t *testing.T, m *nodetest.Machine) {
 		e.Overrides = append(e.Overrides, sdk.Option{Key: "note", Type: sdk.Text, Description: "A note."})
 		e.Prompts = 1
 	})
-	id := w.ask(func(o *install.Order) { o.Overrides, o.Answers = map[string]string{"note": note}, []string{line} })
+	id := w.ask(func(o *install.Request) { o.Overrides, o.Answers = map[string]string{"note": note}, []string{line} })
 	w.ended(id, job.Succeeded)
 	for file, want := range map[string]string{"note": note, "answer": line} {
 		if got := m.Run("base64 -w0 /root/" + file); got != base64.StdEncoding.EncodeToString([]byte(want)) {
@@ -98,7 +99,7 @@ func hostileValues(t *testing.T, m *nodetest.Machine) {
 	if out := m.Run("ls /root/pwned 2>/dev/null || true"); out != "" {
 		t.Error("a value was run")
 	}
-	for _, o := range []install.Order{
+	for _, o := range []install.Request{
 		{Overrides: map[string]string{"note": "a\x00b"}}, {Overrides: map[string]string{"cpu": "2; reboot"}},
 		{Overrides: map[string]string{"LD_PRELOAD": "/tmp/x.so"}}, {Overrides: map[string]string{"var_post_install": "/tmp/x"}},
 		{Answers: []string{"a\nb"}}, {Answers: []string{"a\x00b"}}, {Name: "$(reboot)"}, {Name: "-rf"}, {Name: "a b"},
@@ -109,7 +110,7 @@ func hostileValues(t *testing.T, m *nodetest.Machine) {
 		if o.Name != "" {
 			bad.Name = o.Name
 		}
-		if _, err := w.first.Installs.Ask(w.auditing(), 1, bad); problem.CodeOf(err) != problem.CodeInvalid {
+		if _, err := w.first.Installs.Install(w.auditing(), 1, bad); problem.CodeOf(err) != problem.CodeInvalid {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}

@@ -61,7 +61,7 @@ func newCommunity(t *testing.T, m *nodetest.Machine, script string) *world {
 func community(t *testing.T, m *nodetest.Machine) {
 	t.Run("good", func(t *testing.T) {
 		w := newCommunity(t, m, "said hello\nsource <(curl -fsSL "+scriptstest.Base+"/misc/tools.func)\nsaid tools")
-		id := w.ask(func(o *install.Order) { o.Overrides = map[string]string{"cpu": "2"} })
+		id := w.ask(func(o *install.Request) { o.Overrides = map[string]string{"cpu": "2"} })
 		w.ended(id, job.Succeeded, "log: inside: hello", "log: inside: tools", "container 120 (my-wiki)")
 		if got := w.Value("SELECT slug || ' ' || printed_url FROM apps"); got != "wiki http://192.0.2.7:8080/start" {
 			t.Errorf("the app is %s", got)

@@ -24,25 +24,25 @@ import (
 // Discard destroys a container that an install has left which made no app of it, by a job. It is found by the mark of the install, as the
 // hypervisor tells of it now; of several each takes a request. confirm must be the container's name. Problems besides those of guest.Work:
 // not_found; invalid_state for a job that is no install, has not ended or has made an app, and where nothing is left of it.
-func (s *Store) Discard(ctx context.Context, jobID, teamID int64, guests *guest.Store, confirm *string) (guest.Started, error) {
+func (s *Store) Discard(ctx context.Context, jobID, teamID int64, guests *guest.Store, confirm *string) (guest.StartResult, error) {
 	w, err := s.left(ctx, jobID)
 	if err != nil {
-		return guest.Started{}, plan.Begin(ctx).Stop(ctx, err, plan.Confirmation{})
+		return guest.StartResult{}, plan.Begin(ctx).RefuseAndStop(ctx, err, plan.Confirmation{})
 	}
 	found, err := w.marked(ctx)
 	if err == nil && len(found) == 0 {
 		found, err = w.remembered(ctx)
 	}
 	if err != nil {
-		return guest.Started{}, plan.Begin(ctx).Stop(ctx, plugin.Problem(err), plan.Confirmation{})
+		return guest.StartResult{}, plan.Begin(ctx).RefuseAndStop(ctx, plugin.Problem(err), plan.Confirmation{})
 	}
 	if len(found) == 0 {
 		gone := problem.New(problem.CodeInvalidState, "the hypervisor no longer has a container of this installation")
-		return guest.Started{}, plan.Begin(ctx).Stop(ctx, gone, plan.Confirmation{})
+		return guest.StartResult{}, plan.Begin(ctx).RefuseAndStop(ctx, gone, plan.Confirmation{})
 	}
 	g, err := s.row(ctx, w, found[0], guests)
 	if err != nil {
-		return guest.Started{}, plan.Begin(ctx).Stop(ctx, err, plan.Confirmation{})
+		return guest.StartResult{}, plan.Begin(ctx).RefuseAndStop(ctx, err, plan.Confirmation{})
 	}
 	r := guest.Request{Target: job.Target{Kind: "job", ID: jobID, Name: g.Name}, Guest: g, TeamID: teamID, Confirm: confirm}
 	return guest.Discard.Start(ctx, s.Actor, r, hypervisor.DestroySpec{Purge: true})
@@ -90,7 +90,7 @@ func (w *work) remembered(ctx context.Context) ([]hypervisor.Guest, error) {
 	if err != nil || len(known) == 0 {
 		return nil, db.Problem(err)
 	}
-	return host.AskWithin(ctx, w.Hosts, askLimit, w.HostID, endpoint.Monitoring,
+	return host.CallWithTimeout(ctx, w.Hosts, askLimit, w.HostID, endpoint.Monitoring,
 		func(ctx context.Context, at hypervisor.Host) (found []hypervisor.Guest, err error) {
 			for _, g := range known {
 				now, err := at.Guest(ctx, g.GuestRef)

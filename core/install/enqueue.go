@@ -94,7 +94,7 @@ func (r *request) tell(_ context.Context, p *plan.Plan) error {
 }
 
 // enqueue makes the job together with the consent that it runs by.
-func (r *request) enqueue(ctx context.Context) (guest.Started, error) {
+func (r *request) enqueue(ctx context.Context) (guest.StartResult, error) {
 	p := r.params()
 	caller := identity.FromContext(ctx)
 	if caller != nil {
@@ -102,7 +102,7 @@ func (r *request) enqueue(ctx context.Context) (guest.Started, error) {
 	}
 	var made *job.Job
 	err := r.DB.Tx(ctx, func(tx *db.Tx) (err error) {
-		if err := r.Bundles.Give(ctx, tx, r.HostID, r.offer.Key(), p.Sum); err != nil {
+		if err := r.Bundles.GiveConsent(ctx, tx, r.HostID, r.offer.Key(), p.Sum); err != nil {
 			return err
 		}
 		if err := r.place.Reserve(ctx, tx); err != nil {
@@ -122,7 +122,7 @@ func (r *request) enqueue(ctx context.Context) (guest.Started, error) {
 		}
 		made, err = r.Actor.Queue.Enqueue(ctx, tx, job.Spec{
 			Kind: Kind, Target: job.Target{Kind: "host", ID: r.HostID, Name: r.offer.Host.Name}, TeamID: r.teamID, HostID: r.HostID,
-			Exclusive: exclusive, Params: p, Asked: r.asked(),
+			Exclusive: exclusive, Params: p, PublicParams: r.asked(),
 		})
 		if err != nil {
 			return err
@@ -130,7 +130,7 @@ func (r *request) enqueue(ctx context.Context) (guest.Started, error) {
 		return audit.Write(ctx, tx)
 	})
 	if err != nil {
-		return guest.Started{}, err
+		return guest.StartResult{}, err
 	}
-	return guest.Started{Job: made.View()}, nil
+	return guest.StartResult{Job: made.View()}, nil
 }

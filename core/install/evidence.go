@@ -19,15 +19,15 @@ import (
 // askLimit bounds one question to the hypervisor.
 const askLimit = time.Minute
 
-// judge ends the job by what there is.
-func (w *work) judge(ctx context.Context) error {
+// decideOutcome ends the job by what there is.
+func (w *work) decideOutcome(ctx context.Context) error {
 	found, err := w.containers(ctx)
 	if err != nil {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		w.clean()
-		return job.Undetermined("%s; the hypervisor does not report its containers (%s): look for one with the tag %s", w.told(),
+		w.cleanUp()
+		return job.Undetermined("%s; the hypervisor does not report its containers (%s): look for one with the tag %s", w.outcomeText(),
 			job.Explain(err), w.Mark)
 	}
 	w.hook("found", w.run.Job().ID)
@@ -35,7 +35,7 @@ func (w *work) judge(ctx context.Context) error {
 	if verdict != nil {
 		w.tagFailed(ctx, found)
 	}
-	w.clean()
+	w.cleanUp()
 	w.hook("cleaned", w.run.Job().ID)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -48,13 +48,13 @@ func (w *work) judge(ctx context.Context) error {
 	if verdict != nil {
 		return verdict
 	}
-	w.run.Note("%s, and the container %s with the tag %s is running on the node %s", w.told(), name(found[0]), w.Mark, found[0].Node)
-	w.keep(found[0])
+	w.run.Note("%s, and the container %s with the tag %s is running on the node %s", w.outcomeText(), name(found[0]), w.Mark, found[0].Node)
+	w.createApp(found[0])
 	return nil
 }
 
-// well reports whether the scripts have ended as those do that have succeeded.
-func (w *work) well() bool {
+// succeeded reports whether the scripts have ended as those do that have succeeded.
+func (w *work) succeeded() bool {
 	e := w.End
 	return e.Phase == nodeunit.Ended && e.ExitCode == 0 && e.Signal == "" && !e.TimedOut && !e.Changed && !e.OutOfMemory && e.Asked == "" &&
 		(w.Done || w.Launch.Succeeded == "")
@@ -63,9 +63,9 @@ func (w *work) well() bool {
 // containers are those with the mark, as the hypervisor tells of them now. Scripts that have ended well must have left one that runs, and
 // a hypervisor may list it a moment later: it is looked for again for a while.
 func (w *work) containers(ctx context.Context) (found []hypervisor.Guest, err error) {
-	until := time.Now().Add(cmp.Or(w.Appear, defaultAppear))
+	until := time.Now().Add(cmp.Or(w.AppearLimit, defaultAppear))
 	for {
-		err = w.run.Patiently(ctx, func(ctx context.Context) (err error) {
+		err = w.run.RetryUnreachable(ctx, func(ctx context.Context) (err error) {
 			found, err = w.marked(ctx)
 			return err
 		})
@@ -73,7 +73,7 @@ func (w *work) containers(ctx context.Context) (found []hypervisor.Guest, err er
 			return nil, err
 		}
 		runs := len(found) > 0 && found[0].Status == hypervisor.GuestRunning
-		if !w.well() || runs || time.Now().After(until) {
+		if !w.succeeded() || runs || time.Now().After(until) {
 			return found, nil
 		}
 		if err := w.pause(ctx); err != nil {
@@ -84,7 +84,7 @@ func (w *work) containers(ctx context.Context) (found []hypervisor.Guest, err er
 
 // marked asks the hypervisor for its containers with the mark. Each is read by itself, past any cache.
 func (w *work) marked(ctx context.Context) (found []hypervisor.Guest, err error) {
-	return host.AskWithin(ctx, w.Hosts, askLimit, w.HostID, endpoint.Monitoring,
+	return host.CallWithTimeout(ctx, w.Hosts, askLimit, w.HostID, endpoint.Monitoring,
 		func(ctx context.Context, at hypervisor.Host) ([]hypervisor.Guest, error) {
 			var found []hypervisor.Guest
 			err := at.Inventory(ctx, hypervisor.InventoryQuery{}, func(page hypervisor.Page) error {
@@ -114,8 +114,8 @@ func (w *work) marked(ctx context.Context) (found []hypervisor.Guest, err error)
 		})
 }
 
-// told says how the scripts have ended.
-func (w *work) told() string {
+// outcomeText says how the scripts have ended.
+func (w *work) outcomeText() string {
 	e := w.End
 	switch {
 	case e.Phase == refusedPhase:
@@ -170,12 +170,12 @@ func (w *work) explained(status int) string {
 
 // verdict is nil where all evidence of success is there.
 func (w *work) verdict(found []hypervisor.Guest) error {
-	text := w.told() + w.remains(found)
+	text := w.outcomeText() + w.remains(found)
 	one := len(found) == 1 && found[0].Status == hypervisor.GuestRunning
 	switch {
-	case w.well() && one && w.End.Unread:
-		return job.Undetermined("%s, but it could not be read whether they asked for something%s", w.told(), w.remains(found))
-	case w.well() && one:
+	case w.succeeded() && one && w.End.Unread:
+		return job.Undetermined("%s, but it could not be read whether they asked for something%s", w.outcomeText(), w.remains(found))
+	case w.succeeded() && one:
 		if w.Stopped {
 			w.run.Note("the scripts succeeded before they could be stopped")
 		}
@@ -184,13 +184,13 @@ func (w *work) verdict(found []hypervisor.Guest) error {
 		return job.Stopped("%s", text)
 	case w.End.Phase == lostPhase, w.End.Phase == gonePhase, w.End.Phase == nodeunit.Lost:
 		return job.Undetermined("%s", text)
-	case w.well() && len(found) == 0:
+	case w.succeeded() && len(found) == 0:
 		return job.Fail("the scripts succeeded, but the monitoring token sees no container with the tag %s", w.Mark)
-	case w.well() && len(found) > 1:
+	case w.succeeded() && len(found) > 1:
 		return job.Fail("the scripts succeeded, but more than one container has the tag of this job, so it is unclear which one is the "+
 			"app's%s",
 			w.remains(found))
-	case w.well():
+	case w.succeeded():
 		return job.Fail("the scripts succeeded, but the container is not running%s", w.remains(found))
 	}
 	return job.Fail("%s", text)

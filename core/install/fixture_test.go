@@ -138,11 +138,11 @@ func (w *world) build() *world {
 	w.ctx = identity.WithCaller(t.Context(), &identity.Caller{UserID: 7, Email: "ada@example.com",
 		Teams: map[int64]identity.Role{identity.DefaultTeam: identity.Owner}})
 	token := w.cluster.Target(endpoint.Monitoring).Credential
-	_, _, err := w.first.Hosts.Create(w.ctx, host.Enrolment{Name: "lab", Address: "a.mem", TokenID: token.ID,
+	_, _, err := w.first.Hosts.Create(w.ctx, host.EnrolRequest{Name: "lab", Address: "a.mem", TokenID: token.ID,
 		Secret: secret.New(string(token.Secret)), SSHEnroll: true, SSHConsent: true})
 	w.must("enrolling", err)
 	lifecycle := w.cluster.Target(endpoint.Lifecycle).Credential
-	_, err = w.first.Hosts.Rotate(w.ctx, 1, host.Rotation{Capability: string(endpoint.Lifecycle), TokenID: lifecycle.ID,
+	_, err = w.first.Hosts.Rotate(w.ctx, 1, host.RotateRequest{Capability: string(endpoint.Lifecycle), TokenID: lifecycle.ID,
 		Secret: secret.New(string(lifecycle.Secret))})
 	w.must("giving the token", err)
 	_, err = w.first.Hosts.VerifySSH(w.ctx, 1)
@@ -150,7 +150,7 @@ func (w *world) build() *world {
 	w.must("polling", w.first.Poller.Sync(w.ctx, 1))
 	source, err := w.first.Catalog.Source(w.ctx, "scripts")
 	w.must("reading the source", err)
-	_, err = w.first.Catalog.Update(w.ctx, "scripts", catalog.Edit{Enabled: new(true), TrustDigest: source.TrustDigest,
+	_, err = w.first.Catalog.Update(w.ctx, "scripts", catalog.SourceChange{Enabled: new(true), TrustDigest: source.TrustDigest,
 		AllowPrivate: new(true),
 		Options:      w.options})
 	w.must("switching the source on", err)
@@ -168,7 +168,7 @@ func (w *world) must(what string, err error) {
 // script gives the entry another script.
 func (w *world) script(content string, edits ...func(*sdk.Entry)) {
 	e := sdk.Entry{Slug: "wiki", Name: "Wiki", Overrides: []sdk.Option{
-		{Key: "cpu", Type: sdk.Whole, Min: 1, Max: 64, Description: "The number of cores."},
+		{Key: "cpu", Type: sdk.Integer, Min: 1, Max: 64, Description: "The number of cores."},
 		{Key: "github_token", Type: sdk.Line, Secret: true, Description: "A token."},
 	}}
 	for _, edit := range edits {
@@ -197,9 +197,9 @@ func (w *world) instance(edits ...func(*install.Store)) *instance {
 		c.DB, c.Keys = dbtest.Open(w.t, w.url), keys
 		c.Drivers, c.Catalogs = servicetest.Drivers{Driver: w.driver}, servicetest.Catalogs{"scripts": w.source}
 		c.Loops, c.AllowLocal = []service.Loop{service.Jobs}, true
-		c.Jobs = job.Config{ResumeEvery: 100 * time.Millisecond, StopLimit: 300 * time.Millisecond, LostLimit: time.Minute}
+		c.Jobs = job.Config{ResumeEvery: 100 * time.Millisecond, StopLimit: 300 * time.Millisecond, UnreachableLimit: time.Minute}
 	})}
-	i.Installs.Pause, i.Installs.Appear = 50*time.Millisecond, 300*time.Millisecond
+	i.Installs.Pause, i.Installs.AppearLimit = 50*time.Millisecond, 300*time.Millisecond
 	for _, edit := range edits {
 		edit(i.Installs)
 	}
@@ -241,18 +241,18 @@ func (w *world) sum() string {
 	return *p.Sum
 }
 
-func order(sum string) install.Order {
-	return install.Order{Path: "wiki", HostID: 1, Name: "my-wiki", Consent: true, Sum: &sum}
+func order(sum string) install.Request {
+	return install.Request{Path: "wiki", HostID: 1, Name: "my-wiki", Consent: true, Sum: &sum}
 }
 
 // ask asks for an install on an instance and gives the job's id.
-func (w *world) ask(edits ...func(*install.Order)) int64 {
+func (w *world) ask(edits ...func(*install.Request)) int64 {
 	w.t.Helper()
 	o := order(w.sum())
 	for _, edit := range edits {
 		edit(&o)
 	}
-	started, err := w.first.Installs.Ask(w.auditing(), identity.DefaultTeam, o)
+	started, err := w.first.Installs.Install(w.auditing(), identity.DefaultTeam, o)
 	w.must("asking", err)
 	return started.Job.ID
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// maxAsked is how much is read of what the scripts asked for, in bytes.
-const maxAsked = 16 << 10
+// maxPrompts is how much is read of what the scripts asked for, in bytes.
+const maxPrompts = 16 << 10
 
 // follow has the run started, where it is not yet, and follows it to its end.
 func (w *work) follow(ctx context.Context) error {
@@ -34,7 +34,7 @@ func (w *work) follow(ctx context.Context) error {
 			waiting = ctx // which a cancel ends
 		}
 		heard := w.node.heard.Load()
-		limited, cancel := context.WithTimeout(waiting, cmp.Or(w.Lost, defaultLost))
+		limited, cancel := context.WithTimeout(waiting, cmp.Or(w.UnreachableLimit, defaultLost))
 		state, next, err := nodeunit.Follow(limited, w.node, w.Mark, from, out)
 		cancel()
 		from = next
@@ -81,7 +81,7 @@ func (w *work) start(ctx context.Context) error {
 	if ctx.Err() != nil && w.life.Err() == nil { // it was canceled before it was started for sure
 		return w.stop()
 	}
-	err = w.run.Patiently(w.life, func(ctx context.Context) error {
+	err = w.run.RetryUnreachable(w.life, func(ctx context.Context) error {
 		return nodeunit.Start(ctx, w.node, w.spec(&w.manifest, nil))
 	})
 	if err == nil {
@@ -107,7 +107,7 @@ func (w *work) unreached(err error) error {
 	switch {
 	case w.life.Err() != nil:
 		return context.Cause(w.life)
-	case errors.Is(err, job.ErrLost), !errors.As(err, &said) && db.Away(err):
+	case errors.Is(err, job.ErrLost), !errors.As(err, &said) && db.Unavailable(err):
 		return err
 	}
 	w.End = &end{Phase: lostPhase, Why: job.Explain(err)}
@@ -116,8 +116,8 @@ func (w *work) unreached(err error) error {
 
 // look asks how the run is.
 func (w *work) look() (state nodeunit.State, err error) {
-	err = w.run.Patiently(w.life, func(ctx context.Context) (err error) {
-		state, _, err = nodeunit.Look(ctx, w.node, w.Mark, 0, 0)
+	err = w.run.RetryUnreachable(w.life, func(ctx context.Context) (err error) {
+		state, _, err = nodeunit.ReadState(ctx, w.node, w.Mark, 0, 0)
 		return err
 	})
 	return state, err
@@ -134,7 +134,7 @@ func (w *work) stop() error {
 		return nil
 	}
 	w.run.Note("canceled; stopping the scripts")
-	err := w.run.Patiently(w.life, func(ctx context.Context) error { return nodeunit.Stop(ctx, w.node, w.Mark) })
+	err := w.run.RetryUnreachable(w.life, func(ctx context.Context) error { return nodeunit.Stop(ctx, w.node, w.Mark) })
 	if err != nil && plugin.KindOf(err) != plugin.NotFound {
 		return w.unreached(err)
 	}
@@ -152,7 +152,7 @@ func (w *work) over(out *nodeunit.Lines, s nodeunit.State) error {
 	w.Stopped = w.Stopped || s.Stopped
 	if w.Launch.Sentinel != "" {
 		var err error
-		if e.Asked, err = w.asked(); err != nil {
+		if e.Asked, err = w.readPrompts(); err != nil {
 			if w.life.Err() != nil {
 				return context.Cause(w.life)
 			}
@@ -163,12 +163,12 @@ func (w *work) over(out *nodeunit.Lines, s nodeunit.State) error {
 	return w.save()
 }
 
-// asked reads what the scripts asked for; empty for nothing. What can be read of it by nobody is something, too.
-func (w *work) asked() (string, error) {
+// readPrompts reads what the scripts asked for; empty for nothing. What can be read of it by nobody is something, too.
+func (w *work) readPrompts() (string, error) {
 	var text bytes.Buffer
-	err := w.run.Patiently(w.life, func(ctx context.Context) error {
+	err := w.run.RetryUnreachable(w.life, func(ctx context.Context) error {
 		text.Reset()
-		_, err := w.node.CopyFromNode(ctx, nodeunit.FolderOf(w.Mark)+"/"+w.Launch.Sentinel, maxAsked, &text)
+		_, err := w.node.CopyFromNode(ctx, nodeunit.FolderOf(w.Mark)+"/"+w.Launch.Sentinel, maxPrompts, &text)
 		return err
 	})
 	switch {

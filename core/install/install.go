@@ -27,8 +27,8 @@ import (
 // Kind is the kind of the jobs.
 const Kind = "app.install"
 
-// Refers are queries for bundle.Store.Refers: the bundles of apps, and of jobs that have not ended.
-var Refers = []string{
+// BundleReferences are queries for bundle.Store.References: the bundles of apps, and of jobs that have not ended.
+var BundleReferences = []string{
 	"SELECT bundle FROM app_installs",
 	"SELECT params->>'sum' FROM jobs WHERE kind = '" + Kind + "' AND status IN ('queued', 'running') AND params->>'sum' IS NOT NULL",
 }
@@ -43,10 +43,10 @@ type Store struct {
 	// Sync polls a host now; it is called when a container may have come to be. Nil leaves that to the next poll.
 	Sync func(ctx context.Context, hostID int64) error
 
-	// Lost is for how long a machine may not answer before the job gives up to follow what runs there; zero is an hour.
-	Lost time.Duration
-	// Appear is for how long the container of scripts that have ended well is looked for; zero is 30 s.
-	Appear time.Duration
+	// UnreachableLimit is for how long a machine may not answer before the job gives up to follow what runs there; zero is an hour.
+	UnreachableLimit time.Duration
+	// AppearLimit is for how long the container of scripts that have ended well is looked for; zero is 30 s.
+	AppearLimit time.Duration
 	// Pause is the time between two looks at what a job waits for; zero is 5 s.
 	Pause time.Duration
 
@@ -59,5 +59,5 @@ func (s *Store) Register(q *job.Queue) {
 	if s.hook == nil {
 		s.hook = func(string, int64) {}
 	}
-	q.RegisterBeside(Kind, job.WorkerFunc(s.perform))
+	q.RegisterUnslotted(Kind, job.WorkerFunc(s.perform))
 }

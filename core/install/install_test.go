@@ -42,7 +42,7 @@ func TestInstall(t *testing.T) {
 
 func success(t *testing.T, m *nodetest.Machine) {
 	w := newWorld(t, m, good)
-	id := w.ask(func(o *install.Order) {
+	id := w.ask(func(o *install.Request) {
 		o.Overrides = map[string]string{"cpu": "2", "github_token": "canary-of-a-token"}
 		o.CTID = new(int64(777))
 	})

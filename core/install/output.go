@@ -30,7 +30,7 @@ func (w *work) take(size int64, shown []string) {
 		for _, s := range w.Launch.Steps {
 			if strings.Contains(text, s.Text) && s.Progress > w.Share {
 				w.Share = s.Progress
-				w.run.Share(w.Share)
+				w.run.SetProgress(w.Share)
 			}
 		}
 		if w.Launch.Succeeded != "" && strings.Contains(text, w.Launch.Succeeded) {

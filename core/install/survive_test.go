@@ -13,7 +13,7 @@ import (
 	"github.com/hostler/hostler/internal/waittest"
 )
 
-var everything = identity.Visible{All: true}
+var everything = identity.VisibleTeams{All: true}
 
 // A connection that breaks all the time changes nothing of what comes of it.
 func cutConnections(t *testing.T, m *nodetest.Machine) {
@@ -25,7 +25,7 @@ func cutConnections(t *testing.T, m *nodetest.Machine) {
 		defer close(done)
 		for range 8 {
 			before := m.SSH.Logins()
-			m.SSH.Cut()
+			m.SSH.CloseConnections()
 			waittest.Until(t, "somebody asks again", func() bool { return m.SSH.Logins() > before })
 		}
 		_, _ = m.Try(context.Background(), "touch /root/go")
@@ -70,7 +70,7 @@ func cutAtEachPoint(t *testing.T, m *nodetest.Machine) {
 		at := w.gate(w.first, point)
 		id := w.ask()
 		<-at.reached
-		m.SSH.Cut()
+		m.SSH.CloseConnections()
 		close(at.goOn)
 		w.ended(id, job.Succeeded)
 		if out := m.Run("cat /root/counted"); out != "run" || w.created() != 1 {
@@ -86,7 +86,7 @@ func twoAtOnce(t *testing.T, m *nodetest.Machine) {
 n=$(ls /var/lib/ct | wc -l); pct create "20$n" "$NAME" "$TAGS"; pct start "20$n"; echo all done`)
 	w.instance()
 	first := w.ask()
-	second := w.ask(func(o *install.Order) { o.Name = "other" })
+	second := w.ask(func(o *install.Request) { o.Name = "other" })
 	w.ended(first, job.Succeeded)
 	w.ended(second, job.Succeeded)
 	both := w.Value(fmt.Sprintf("SELECT count(*) FROM job_events WHERE job_id IN (%d, %d) AND text LIKE '%%waiting for its end'",
@@ -150,7 +150,7 @@ func rebooted(t *testing.T, m *nodetest.Machine) {
 	followed(t, w)
 	m.PowerOff()
 	m.Boot()
-	m.SSH.Cut() // what was connected before ends, as it does where the server goes down with its machine
+	m.SSH.CloseConnections() // what was connected before ends, as it does where the server goes down with its machine
 	w.ended(id, job.Failed, "the machine went down while the scripts were running", "the container 105 (my-wiki)")
 	if out := m.Run("cat /root/counted"); out != "run" || w.created() != 1 {
 		t.Errorf("it ran as often as this: %q", out)

@@ -24,7 +24,7 @@ func (r *request) findTemplate(ctx context.Context) error {
 	if d.OS == "" {
 		return nil
 	}
-	list, err := host.AskWithin(ctx, r.Hosts, listLimit, r.HostID, endpoint.Monitoring,
+	list, err := host.CallWithTimeout(ctx, r.Hosts, listLimit, r.HostID, endpoint.Monitoring,
 		func(ctx context.Context, at hypervisor.ContentLister) (hypervisor.ContentList, error) {
 			return at.Content(ctx, hypervisor.ContentQuery{
 				Storage: r.place.TemplateStorage, Node: r.offer.Host.Node, Kind: hypervisor.VolumeTemplate,

@@ -94,15 +94,15 @@ func (m *machine) RunOnNode(ctx context.Context, command hypervisor.NodeCommand,
 
 // perform does a job, or goes on with it.
 func (s *Store) perform(ctx context.Context, run *job.Run) error {
-	w := &work{Store: s, run: run, life: run.Life()}
+	w := &work{Store: s, run: run, life: run.Context()}
 	if err := run.Params(&w.params); err != nil {
 		return err
 	}
-	if err := run.Progress(&w.progress); err != nil {
+	if err := run.LoadCheckpoint(&w.progress); err != nil {
 		return err
 	}
 	for _, text := range w.secrets() {
-		run.Hide(text)
+		run.Redact(text)
 	}
 	kept, err := s.Bundles.Get(ctx, w.Source, w.Slug, w.Sum)
 	if err != nil {
@@ -121,15 +121,15 @@ func (s *Store) perform(ctx context.Context, run *job.Run) error {
 		}
 	}
 	s.hook("ended", run.Job().ID)
-	return w.judge(w.life)
+	return w.decideOutcome(w.life)
 }
 
 // save stores the checkpoint.
-func (w *work) save() error { return w.run.SaveProgress(w.life, w.progress) }
+func (w *work) save() error { return w.run.SaveCheckpoint(w.life, w.progress) }
 
 // begin brings the bundle to the machine and has it started. Up to then a cancel ends the job without a trace.
 func (w *work) begin(ctx context.Context) error {
-	given, err := w.Bundles.Holds(ctx, w.HostID, sdk.Install, w.Sum)
+	given, err := w.Bundles.FindConsent(ctx, w.HostID, sdk.Install, w.Sum)
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (w *work) begin(ctx context.Context) error {
 	w.hook("taken", w.run.Job().ID)
 	spec := w.spec(&w.manifest, contents)
 	w.run.Note("copying %d files to the node %s", len(spec.Files), w.Node)
-	err = w.run.Patiently(ctx, func(ctx context.Context) error { return nodeunit.Prepare(ctx, w.node, spec) })
+	err = w.run.RetryUnreachable(ctx, func(ctx context.Context) error { return nodeunit.Prepare(ctx, w.node, spec) })
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
@@ -164,7 +164,7 @@ func (w *work) abandon(err error) error {
 	if w.life.Err() != nil {
 		return context.Cause(w.life)
 	}
-	w.clean()
+	w.cleanUp()
 	return err
 }
 
@@ -172,7 +172,7 @@ func (w *work) abandon(err error) error {
 func (w *work) alone(ctx context.Context) error {
 	told := ""
 	for {
-		holder, err := nodeunit.Take(ctx, w.DB, w.ClusterID, w.Node, w.run.Job().ID)
+		holder, err := nodeunit.AcquireLease(ctx, w.DB, w.ClusterID, w.Node, w.run.Job().ID)
 		if err != nil {
 			return err
 		}
@@ -199,14 +199,14 @@ func (w *work) alone(ctx context.Context) error {
 
 // others is a run besides this job's that goes on at the machine; empty for none.
 func (w *work) others(ctx context.Context) (other string, err error) {
-	err = w.run.Patiently(ctx, func(ctx context.Context) error {
+	err = w.run.RetryUnreachable(ctx, func(ctx context.Context) error {
 		other = ""
 		runs, err := nodeunit.List(ctx, w.node)
 		for _, run := range runs {
 			if run == w.Mark {
 				continue
 			}
-			state, _, err := nodeunit.Look(ctx, w.node, run, 0, 0)
+			state, _, err := nodeunit.ReadState(ctx, w.node, run, 0, 0)
 			if err != nil && plugin.KindOf(err) != plugin.NotFound && plugin.KindOf(err) != plugin.Protocol {
 				return err
 			}

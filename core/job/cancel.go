@@ -19,7 +19,7 @@ import (
 // canceled, or with the result that the task had before it could be stopped. A
 // second request is not an error. A finished job is the problem job_finished,
 // one that the caller may not see is not_found.
-func (q *Queue) Cancel(ctx context.Context, tx *db.Tx, id int64, visible identity.Visible) (*Job, error) {
+func (q *Queue) Cancel(ctx context.Context, tx *db.Tx, id int64, visible identity.VisibleTeams) (*Job, error) {
 	j, err := one(tx.Pgx.Query(ctx, "SELECT "+columns+" FROM jobs WHERE id = $1 AND ($2 OR team_id = ANY($3)) FOR UPDATE",
 		id, visible.All, visible.Teams))
 	if err != nil {
@@ -67,7 +67,7 @@ func (q *Queue) Cancel(ctx context.Context, tx *db.Tx, id int64, visible identit
 
 // RequestCancel is Cancel in its own transaction, with the audit row of the
 // context.
-func (q *Queue) RequestCancel(ctx context.Context, id int64, visible identity.Visible) (*Job, error) {
+func (q *Queue) RequestCancel(ctx context.Context, id int64, visible identity.VisibleTeams) (*Job, error) {
 	var canceled *Job
 	err := q.db.Tx(ctx, func(tx *db.Tx) (err error) {
 		if canceled, err = q.Cancel(ctx, tx, id, visible); err != nil {

@@ -157,12 +157,12 @@ func TestCancelRefused(t *testing.T) {
 	i.ended(t, id, job.Succeeded)
 	for name, c := range map[string]struct {
 		id      int64
-		visible identity.Visible
+		visible identity.VisibleTeams
 		code    problem.Code
 	}{
 		"finished":     {id, everything, problem.CodeJobFinished},
 		"missing":      {id + 1000, everything, problem.CodeNotFound},
-		"foreign team": {id, identity.Visible{Teams: []int64{2}}, problem.CodeNotFound},
+		"foreign team": {id, identity.VisibleTeams{Teams: []int64{2}}, problem.CodeNotFound},
 	} {
 		err := i.db.Tx(t.Context(), func(tx *db.Tx) error {
 			_, err := i.Cancel(t.Context(), tx, c.id, c.visible)

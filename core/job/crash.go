@@ -16,9 +16,9 @@ import (
 // the one before ends the row of crashes: such a job gets further each time.
 
 const (
-	// MostCrashes is the number of instances that may crash in a row while they
+	// MaxCrashes is the number of instances that may crash in a row while they
 	// run a job without progress. The job ends after that.
-	MostCrashes = 2
+	MaxCrashes = 2
 	// maxRuns limits how often a job is begun that makes progress each time.
 	maxRuns = 50
 )
@@ -29,7 +29,7 @@ const (
 func (q *Queue) takeOver(ctx context.Context, tx pgx.Tx, jobID int64) (tooMany bool, err error) {
 	err = tx.QueryRow(ctx, `UPDATE jobs SET runner = $2,
 			crashed = CASE WHEN runner <> $2 THEN array_append(crashed, runner) ELSE crashed END
-		WHERE id = $1 RETURNING cardinality(crashed) >= $3`, jobID, q.instance, MostCrashes).Scan(&tooMany)
+		WHERE id = $1 RETURNING cardinality(crashed) >= $3`, jobID, q.instance, MaxCrashes).Scan(&tooMany)
 	if err != nil {
 		return false, fmt.Errorf("recording the job's runner: %w", err)
 	}
@@ -39,7 +39,7 @@ func (q *Queue) takeOver(ctx context.Context, tx pgx.Tx, jobID int64) (tooMany b
 // isCrashed returns the end of a job on which too many instances have crashed.
 // Its task, as far as known, stays in its row.
 func (r *Run) isCrashed() error {
-	text := fmt.Sprintf("the service crashed %d times in a row while running this job, so it does not run the job again", MostCrashes)
+	text := fmt.Sprintf("the service crashed %d times in a row while running this job, so it does not run the job again", MaxCrashes)
 	switch open := r.open(); {
 	case open != "":
 		return Undetermined("%s%s; the state on the hypervisor is unknown", text, open)
@@ -55,18 +55,18 @@ func (r *Run) begun() bool {
 		return true
 	}
 	for name := range r.progress.Steps {
-		if r.Begun(name) {
+		if r.StepStarted(name) {
 			return true
 		}
 	}
 	return false
 }
 
-// letGo records that this instance does not run the jobs of a condition any
+// releaseJobs records that this instance does not run the jobs of a condition any
 // more although they have not ended: it has not crashed on them. Earlier
 // crashes are then no longer consecutive, unless another instance runs the job
 // now.
-func (q *Queue) letGo(ctx context.Context, condition string, args ...any) {
+func (q *Queue) releaseJobs(ctx context.Context, condition string, args ...any) {
 	// The run's context has often ended when this is called.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statementLimit)
 	defer cancel()

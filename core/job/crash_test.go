@@ -220,7 +220,7 @@ func TestProgressEndsARowOfCrashes(t *testing.T) {
 			w := newFixture(t, memdriver.Spec{})
 			saved, release := make(chan struct{}), make(chan struct{})
 			i := w.add(t, map[string]job.Worker{"some": job.WorkerFunc(func(ctx context.Context, run *job.Run) error {
-				if err := run.SaveProgress(ctx, map[string]int{"done": c.second}); err != nil {
+				if err := run.SaveCheckpoint(ctx, map[string]int{"done": c.second}); err != nil {
 					return err
 				}
 				close(saved)

@@ -58,8 +58,8 @@ func (q *Queue) Enqueue(ctx context.Context, tx *db.Tx, spec Spec) (*Job, error)
 		return nil, err
 	}
 	asked := json.RawMessage("{}")
-	if spec.Asked != nil {
-		if asked, err = json.Marshal(spec.Asked); err != nil {
+	if spec.PublicParams != nil {
+		if asked, err = json.Marshal(spec.PublicParams); err != nil {
 			return nil, fmt.Errorf("encoding the job's request: %w", err)
 		}
 	}
@@ -70,7 +70,7 @@ func (q *Queue) Enqueue(ctx context.Context, tx *db.Tx, spec Spec) (*Job, error)
 	if err := q.seal(ctx, tx.Pgx, j, secrets); err != nil {
 		return nil, err
 	}
-	if err := q.hand(ctx, tx.Pgx, j, priorityNew); err != nil {
+	if err := q.insertRiverRow(ctx, tx.Pgx, j, priorityNew); err != nil {
 		return nil, err
 	}
 	if err := appendStatus(ctx, tx.Pgx, j.ID, Queued); err != nil {
@@ -103,10 +103,10 @@ func insert(ctx context.Context, tx pgx.Tx, spec Spec, params, asked json.RawMes
 	}
 	// Holds first: their lock also orders this transaction with one that
 	// creates a hold.
-	if err := notHeld(ctx, tx, spec.Exclusive); err != nil {
+	if err := checkNotHeld(ctx, tx, spec.Exclusive); err != nil {
 		return nil, err
 	}
-	if err := freeElsewhere(ctx, tx, spec.Exclusive); err != nil {
+	if err := checkFreeElsewhere(ctx, tx, spec.Exclusive); err != nil {
 		return nil, err
 	}
 	for range 3 {
@@ -130,7 +130,7 @@ func insert(ctx context.Context, tx pgx.Tx, spec Spec, params, asked json.RawMes
 		err = tx.QueryRow(ctx, "SELECT id, kind FROM jobs WHERE exclusive = $1 AND status IN ('queued', 'running')",
 			spec.Exclusive).Scan(&other, &kind)
 		if err == nil {
-			return nil, busyWith(other, kind)
+			return nil, busyProblem(other, kind)
 		}
 		if !errors.Is(err, pgx.ErrNoRows) {
 			return nil, fmt.Errorf("reading the other job: %w", err)
@@ -157,9 +157,9 @@ func (q *Queue) seal(ctx context.Context, tx pgx.Tx, j *Job, secrets json.RawMes
 	return nil
 }
 
-// hand inserts a River row for the job and makes it the only one that counts.
+// insertRiverRow inserts a River row for the job and makes it the only one that counts.
 // MaxAttempts is 1: retries are decided here, not by River.
-func (q *Queue) hand(ctx context.Context, tx pgx.Tx, j *Job, priority int) error {
+func (q *Queue) insertRiverRow(ctx context.Context, tx pgx.Tx, j *Job, priority int) error {
 	inserted, err := q.river.InsertTx(ctx, tx, riverArgs{JobID: j.ID}, &river.InsertOpts{
 		Queue: q.queueOf(j), MaxAttempts: 1, Priority: priority,
 	})

@@ -36,7 +36,7 @@ func Explain(err error) string {
 				message += " on " + h.Path
 			}
 		}
-		message += granting(h.Remedy)
+		message += grantHint(h.Remedy)
 	case plugin.Internal:
 		return "the hypervisor's plugin failed"
 	}
@@ -46,9 +46,9 @@ func Explain(err error) string {
 	return clean(message, 500)
 }
 
-// granting returns the end of a sentence about missing privileges: the command
+// grantHint returns the end of a sentence about missing privileges: the command
 // that grants them.
-func granting(remedy string) string {
+func grantHint(remedy string) string {
 	if remedy == "" {
 		return ""
 	}

@@ -26,7 +26,7 @@ import (
 )
 
 // everything sees all jobs.
-var everything = identity.Visible{All: true, Teams: []int64{}}
+var everything = identity.VisibleTeams{All: true, Teams: []int64{}}
 
 // fixture is one database and one hypervisor for any number of instances of the queue.
 type fixture struct {
@@ -36,15 +36,15 @@ type fixture struct {
 	cluster *memdriver.Cluster
 	settle  time.Duration
 	lost    time.Duration
-	// again is LookAgain; zero takes the default.
+	// again is WaitLimit; zero takes the default.
 	again time.Duration
 	// stop is StopLimit; zero is more than any safe point is away.
 	stop time.Duration
-	// unable is Unable.
+	// unable is IsUnavailable.
 	unable func(error) bool
 	// keys seal parameters; nil seals none.
 	keys *secret.Box
-	// place and gone are Place and GoneLimit of the instances that are added next.
+	// place and gone are Place and PlaceLostLimit of the instances that are added next.
 	place string
 	gone  time.Duration
 }
@@ -124,9 +124,9 @@ func (w *fixture) add(t testing.TB, kinds map[string]job.Worker) *instance {
 	}
 	q, err := job.New(job.Config{
 		Keys: keys,
-		DB:   d, Logger: logger(t), ResumeEvery: 300 * time.Millisecond, Settle: w.settle, LostLimit: w.lost, LookAgain: w.again,
+		DB:   d, Logger: logger(t), ResumeEvery: 300 * time.Millisecond, Settle: w.settle, UnreachableLimit: w.lost, WaitLimit: w.again,
 		StopLimit: cmp.Or(w.stop, time.Minute), MaxLines: 500,
-		Unable: w.unable, Place: w.place, GoneLimit: w.gone,
+		IsUnavailable: w.unable, Place: w.place, PlaceLostLimit: w.gone,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -188,10 +188,10 @@ func stepOn(o order, open func(context.Context) (hypervisor.Host, error)) job.St
 			return guest.At, false, err
 		},
 		Send: func(ctx context.Context, host hypervisor.Host) (string, error) {
-			return host.(hypervisor.Lifecycler).Act(ctx, o.Ref, o.Action)
+			return host.(hypervisor.LifecycleManager).Act(ctx, o.Ref, o.Action)
 		},
-		Query: func() hypervisor.TaskQuery { return hypervisor.TaskQuery{Guest: &o.Ref} },
-		Ours:  func(task hypervisor.Task) bool { return task.Operation == o.Action.Operation() },
+		Query:  func() hypervisor.TaskQuery { return hypervisor.TaskQuery{Guest: &o.Ref} },
+		IsOurs: func(task hypervisor.Task) bool { return task.Operation == o.Action.Operation() },
 	}
 }
 

@@ -172,7 +172,7 @@ func TestReplacedRunChangesNothing(t *testing.T) {
 		"by its status": "UPDATE jobs SET status = 'failed', finished_at = now() WHERE id = $1",
 	} {
 		for act, fn := range map[string]func(context.Context, *job.Run) error{
-			"checkpoint": func(ctx context.Context, run *job.Run) error { return run.SaveProgress(ctx, "mine") },
+			"checkpoint": func(ctx context.Context, run *job.Run) error { return run.SaveCheckpoint(ctx, "mine") },
 			"task":       func(ctx context.Context, run *job.Run) error { return run.SetTask(ctx, "UPID:mine") },
 			"transcript": func(ctx context.Context, run *job.Run) error {
 				run.Note("mine")

@@ -24,23 +24,23 @@ type Hold struct {
 	id int64
 }
 
-// HoldOff writes a hold into the caller's transaction. After the commit, every
+// AcquireHold writes a hold into the caller's transaction. After the commit, every
 // instance refuses a job with the same Spec.Exclusive with guest_busy, until
 // Release is called or the limit has passed. The change must be complete by
 // then. If an unfinished job or another hold has the key, the problem is
 // guest_busy and nothing was written.
-func HoldOff(ctx context.Context, d *db.DB, tx *db.Tx, exclusive string, limit time.Duration) (*Hold, error) {
-	return holdOff(ctx, d, tx, nil, exclusive, limit)
+func AcquireHold(ctx context.Context, d *db.DB, tx *db.Tx, exclusive string, limit time.Duration) (*Hold, error) {
+	return acquireHold(ctx, d, tx, nil, exclusive, limit)
 }
 
-// Hold is HoldOff for a job that works on a second object besides that of its
+// Hold is AcquireHold for a job that works on a second object besides that of its
 // Spec.Exclusive. It replaces a hold that an earlier run of the job left behind
 // when its process died. The caller must call release. If that fails, the
 // transcript says so and the hold ends at its limit.
 func (r *Run) Hold(ctx context.Context, exclusive string, limit time.Duration) (release func(), err error) {
 	var hold *Hold
 	err = r.queue.db.Tx(ctx, func(tx *db.Tx) (err error) {
-		hold, err = holdOff(ctx, r.queue.db, tx, &r.job.ID, exclusive, limit)
+		hold, err = acquireHold(ctx, r.queue.db, tx, &r.job.ID, exclusive, limit)
 		return err
 	})
 	if err != nil {
@@ -53,8 +53,8 @@ func (r *Run) Hold(ctx context.Context, exclusive string, limit time.Duration) (
 	}, nil
 }
 
-// holdOff writes a hold. The argument of is the job that it belongs to, or nil.
-func holdOff(ctx context.Context, d *db.DB, tx *db.Tx, of *int64, exclusive string, limit time.Duration) (*Hold, error) {
+// acquireHold writes a hold. The argument of is the job that it belongs to, or nil.
+func acquireHold(ctx context.Context, d *db.DB, tx *db.Tx, of *int64, exclusive string, limit time.Duration) (*Hold, error) {
 	// A transaction that enqueues a job has this lock shared until its commit.
 	// If the lock is not available, a job may be about to appear that cannot be
 	// seen yet. The lock is not waited for, so that two requests cannot
@@ -76,19 +76,19 @@ func holdOff(ctx context.Context, d *db.DB, tx *db.Tx, of *int64, exclusive stri
 	err = tx.Pgx.QueryRow(ctx, "SELECT id, kind FROM jobs WHERE exclusive = $1 AND status IN ('queued', 'running')", exclusive).
 		Scan(&other, &kind)
 	if err == nil {
-		return nil, busyWith(other, kind)
+		return nil, busyProblem(other, kind)
 	}
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return nil, fmt.Errorf("reading running jobs: %w", err)
 	}
-	if err := freeElsewhere(ctx, tx.Pgx, exclusive); err != nil {
+	if err := checkFreeElsewhere(ctx, tx.Pgx, exclusive); err != nil {
 		return nil, err
 	}
 	h := &Hold{db: d}
 	err = tx.Pgx.QueryRow(ctx, `INSERT INTO job_holds (exclusive, until, job_id) VALUES ($1, clock_timestamp() + $2, $3)
 		ON CONFLICT DO NOTHING RETURNING id`, exclusive, limit, of).Scan(&h.id)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, held()
+		return nil, heldProblem()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("writing a hold: %w", err)
@@ -107,9 +107,9 @@ func (h *Hold) Release(ctx context.Context) error {
 	return nil
 }
 
-// notHeld refuses a job on an object that is held, and prevents a new hold on
+// checkNotHeld refuses a job on an object that is held, and prevents a new hold on
 // it until the transaction has ended.
-func notHeld(ctx context.Context, tx pgx.Tx, exclusive string) error {
+func checkNotHeld(ctx context.Context, tx pgx.Tx, exclusive string) error {
 	if exclusive == "" {
 		return nil
 	}
@@ -122,16 +122,16 @@ func notHeld(ctx context.Context, tx pgx.Tx, exclusive string) error {
 		return fmt.Errorf("reading holds: %w", err)
 	}
 	if is {
-		return held()
+		return heldProblem()
 	}
 	return nil
 }
 
-// freeElsewhere refuses a job or a hold on an object of a cluster that another
+// checkFreeElsewhere refuses a job or a hold on an object of a cluster that another
 // team has added too, while a job or hold of that team is on the same object.
 // The two teams have different rows for the same guest, so their keys differ.
 // Transactions of both teams wait here for each other.
-func freeElsewhere(ctx context.Context, tx pgx.Tx, exclusive string) error {
+func checkFreeElsewhere(ctx context.Context, tx pgx.Tx, exclusive string) error {
 	if exclusive == "" {
 		return nil
 	}
@@ -145,7 +145,8 @@ func freeElsewhere(ctx context.Context, tx pgx.Tx, exclusive string) error {
 	}
 	// Both teams compute the same lock: the smallest of all keys for the
 	// object.
-	if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1, hashtext($2))", db.LockTwin, min(exclusive, slices.Min(twins))); err != nil {
+	if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1, hashtext($2))", db.LockSharedCluster, min(exclusive,
+		slices.Min(twins))); err != nil {
 		return fmt.Errorf("waiting for other teams: %w", err)
 	}
 	var busy bool
@@ -163,14 +164,14 @@ func freeElsewhere(ctx context.Context, tx pgx.Tx, exclusive string) error {
 	return p
 }
 
-// held returns the problem of an object that another request is changing.
-func held() error {
+// heldProblem returns the problem of an object that another request is changing.
+func heldProblem() error {
 	p := problem.New(problem.CodeGuestBusy, "another request is changing the same object; try again in a moment")
 	p.RetryAfter = 5
 	return p
 }
 
-// busyWith returns the problem of an object that a job works on.
-func busyWith(id int64, kind string) error {
+// busyProblem returns the problem of an object that a job works on.
+func busyProblem(id int64, kind string) error {
 	return problem.New(problem.CodeGuestBusy, "job %d (%s) has not finished yet; wait for it or cancel it", id, kind).With("job", id)
 }

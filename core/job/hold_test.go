@@ -15,7 +15,7 @@ import (
 
 func hold(ctx context.Context, d *db.DB, exclusive string, limit time.Duration) (held *job.Hold, err error) {
 	err = d.Tx(ctx, func(tx *db.Tx) (err error) {
-		held, err = job.HoldOff(ctx, d, tx, exclusive, limit)
+		held, err = job.AcquireHold(ctx, d, tx, exclusive, limit)
 		return err
 	})
 	return held, err
@@ -127,7 +127,7 @@ func TestHoldAndJobAtOnce(t *testing.T) {
 	}
 	enqueued := make(chan error, 1)
 	err = i.db.Tx(t.Context(), func(tx *db.Tx) error {
-		if _, err := job.HoldOff(t.Context(), i.db, tx, spec.Exclusive, time.Minute); err != nil {
+		if _, err := job.AcquireHold(t.Context(), i.db, tx, spec.Exclusive, time.Minute); err != nil {
 			return err
 		}
 		go func() {

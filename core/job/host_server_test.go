@@ -51,7 +51,7 @@ func (b *hostServer) Guest(c Call, a *Answer) (_ error) {
 
 func (b *hostServer) Act(c Call, a *Answer) (_ error) {
 	var err error
-	a.TaskID, err = b.host.(hypervisor.Lifecycler).Act(context.Background(), c.Ref, c.Action)
+	a.TaskID, err = b.host.(hypervisor.LifecycleManager).Act(context.Background(), c.Ref, c.Action)
 	a.fail(err)
 	return
 }

@@ -75,7 +75,8 @@ func (h *Hub) slotFreed() <-chan struct{} {
 
 // listen receives notifications until stop is called.
 func (h *Hub) listen(l *db.Listener) (stop func()) {
-	return l.Listen(db.Subscriber{Channels: []string{channelEvents, channelSlots, channelCancel}, Heard: h.dispatch, Missed: h.wakeAll})
+	return l.Listen(db.Subscriber{Channels: []string{channelEvents, channelSlots, channelCancel}, OnNotify: h.dispatch,
+		OnReconnect: h.wakeAll})
 }
 
 // dispatch wakes the listeners of a notification.

@@ -249,13 +249,13 @@ func TestCheckpointsSurvive(t *testing.T) {
 	var a *instance
 	a = w.start(t, map[string]job.Worker{"long": job.WorkerFunc(func(ctx context.Context, run *job.Run) error {
 		var m mark
-		if err := run.Progress(&m); err != nil {
+		if err := run.LoadCheckpoint(&m); err != nil {
 			return err
 		}
 		for m.Done < 3 {
 			m.Done++
 			run.Log(fmt.Sprintf("part %d", m.Done))
-			if err := run.SaveProgress(ctx, m); err != nil {
+			if err := run.SaveCheckpoint(ctx, m); err != nil {
 				return err
 			}
 			if m.Done == run.Job().Runs {

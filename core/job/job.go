@@ -51,11 +51,11 @@ type Spec struct {
 	// field of type secret.String, not inside a map: it is encrypted
 	// separately, and deleted when the job has ended.
 	Params any
-	// Asked contains the parameters as users see them, without secrets: a
+	// PublicParams contains the parameters as users see them, without secrets: a
 	// struct or map in the words of the operation that enqueues the job,
 	// because the API can repeat the operation from it. Nil means no
 	// parameters.
-	Asked any
+	PublicParams any
 }
 
 // Job is a job as users see it.
@@ -73,11 +73,11 @@ type Job struct {
 	// ScheduleID is the schedule that enqueued the job. It is nil if there is
 	// none or if it was deleted.
 	ScheduleID *int64
-	// Asked is Spec.Asked as a JSON object.
-	Asked json.RawMessage
-	// Share is the finished part of the current task, 0 to 1, as its log
+	// PublicParams is Spec.PublicParams as a JSON object.
+	PublicParams json.RawMessage
+	// Progress is the finished part of the current task, 0 to 1, as its log
 	// reports it. It is nil if the log has reported nothing.
-	Share *float64
+	Progress *float64
 	// LastLine is the last line of the transcript, shortened. It is empty if
 	// there is none.
 	LastLine string
@@ -95,9 +95,9 @@ type Job struct {
 	StartedAt  *time.Time
 	FinishedAt *time.Time
 
-	params   json.RawMessage
-	sealed   []byte
-	progress json.RawMessage
+	params     json.RawMessage
+	sealed     []byte
+	checkpoint json.RawMessage
 	// riverID is the only row of River that may run the job.
 	riverID *int64
 	// place is Spec.Place.

@@ -29,10 +29,10 @@ func (s *lease) free() {
 	_ = signal(ctx, s.queue.db.Pool, channelSlots, 0)
 }
 
-// take waits for a lease, with a slot unless the job is one of those beside the
+// acquireLease waits for a lease, with a slot unless the job is one of those beside the
 // others. It returns nil if the River row is void, or if the queue stops or is
 // suspended.
-func (q *Queue) take(ctx context.Context, jobID, riverID int64, beside bool) *lease {
+func (q *Queue) acquireLease(ctx context.Context, jobID, riverID int64, beside bool) *lease {
 	for !q.isSuspended() {
 		s, ok := q.locks.current(ctx, q.stopping)
 		if !ok {
@@ -146,7 +146,7 @@ func (q *Queue) rowState(ctx context.Context, jobID, riverID int64) (string, err
 				WHERE other.status = 'queued' AND other.id < mine.id AND row.state = 'running' AND row.queue <> $3
 			) THEN 'behind' ELSE 'next' END
 			FROM jobs mine WHERE mine.id = $1 AND mine.river_id = $2 AND mine.status IN ('queued', 'running')
-		), '')`, jobID, riverID, besideQueue).Scan(&state)
+		), '')`, jobID, riverID, unslottedQueue).Scan(&state)
 	if err != nil {
 		return "", fmt.Errorf("reading the job's status: %w", err)
 	}

@@ -38,9 +38,9 @@ const listed = ` FROM jobs WHERE ($1 OR team_id = ANY($2)) AND ($3 = '' OR statu
 	AND ($7::bigint = 0 OR host_id = $7) AND (cardinality($8::bigint[]) = 0 OR id = ANY($8))`
 
 // List returns one page of the jobs that the caller may see, newest first, and
-// the number of jobs on all pages. It omits a long Asked and returns an object
+// the number of jobs on all pages. It omits a long PublicParams and returns an object
 // with its size in bytes.
-func (q *Queue) List(ctx context.Context, filter Filter, visible identity.Visible) (jobs []*Job, total int64, err error) {
+func (q *Queue) List(ctx context.Context, filter Filter, visible identity.VisibleTeams) (jobs []*Job, total int64, err error) {
 	if filter.PerPage <= 0 {
 		filter.PerPage = 50
 	}
@@ -91,7 +91,7 @@ func EnqueuedWith(ctx context.Context, tx *db.Tx, first *Job) ([]*Job, error) {
 }
 
 // Get gives one job; one that the caller may not see is problem not_found like one that is not there.
-func (q *Queue) Get(ctx context.Context, id int64, visible identity.Visible) (*Job, error) {
+func (q *Queue) Get(ctx context.Context, id int64, visible identity.VisibleTeams) (*Job, error) {
 	j, err := one(q.db.Pool.Query(ctx, "SELECT "+columns+" FROM jobs WHERE id = $1 AND ($2 OR team_id = ANY($3))",
 		id, visible.All, visible.Teams))
 	if err != nil {

@@ -15,7 +15,7 @@ func TestListLeavesLongParametersOut(t *testing.T) {
 	w := newFixture(t, memdriver.Spec{})
 	i := w.add(t, map[string]job.Worker{"some": job.WorkerFunc(func(context.Context, *job.Run) error { return nil })})
 	asked := func(text string) int64 {
-		return i.enqueue(t, job.Spec{Kind: "some", Target: job.Target{Kind: "vm", ID: 1}, Asked: map[string]any{"text": text}})
+		return i.enqueue(t, job.Spec{Kind: "some", Target: job.Target{Kind: "vm", ID: 1}, PublicParams: map[string]any{"text": text}})
 	}
 	long := strings.Repeat("x", 16<<10)
 	short, other := asked("short"), asked(long)

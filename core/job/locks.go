@@ -135,7 +135,7 @@ func (l *locks) current(ctx context.Context, stop <-chan struct{}) (*session, bo
 		if closed {
 			return nil, false
 		}
-		if s != nil && !s.gone() {
+		if s != nil && !s.isLost() {
 			return s, true
 		}
 		select {
@@ -173,8 +173,8 @@ func (s *session) alive() bool {
 	return err == nil
 }
 
-// gone reports whether the session is lost.
-func (s *session) gone() bool {
+// isLost reports whether the session is lost.
+func (s *session) isLost() bool {
 	select {
 	case <-s.lost:
 		return true
@@ -220,7 +220,7 @@ func (s *session) query(sql string, args ...any) (bool, error) {
 // queryLocked is query for callers that hold the mutex. After a failure it is
 // unknown which locks the session has, so the session counts as lost.
 func (s *session) queryLocked(sql string, args ...any) (bool, error) {
-	if s.gone() {
+	if s.isLost() {
 		return false, ErrLost
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), statementLimit)

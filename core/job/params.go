@@ -10,13 +10,13 @@ import (
 	"github.com/hostler/hostler/core/secret"
 )
 
-// Sealed is the column of encrypted parameters, for the rotation of the key.
-var Sealed = secret.Table{Name: "jobs", Column: "sealed", Key: []string{"id"}}
+// SealedTable is the column of encrypted parameters, for the rotation of the key.
+var SealedTable = secret.Table{Name: "jobs", Column: "sealed", Key: []string{"id"}}
 
 // place returns what the secrets of a job are bound to: a ciphertext moved to
 // another row cannot be decrypted.
 func place(jobID int64) secret.Binding {
-	return secret.Binding{Table: Sealed.Name, Column: Sealed.Column, Row: secret.Row(jobID)}
+	return secret.Binding{Table: SealedTable.Name, Column: SealedTable.Column, Row: secret.Row(jobID)}
 }
 
 // encodeParams returns the JSON of a job's parameters with every secret.String

@@ -100,7 +100,7 @@ func TestSecretParams(t *testing.T) {
 	if err := i.db.Pool.QueryRow(t.Context(), "SELECT sealed FROM jobs WHERE id = $1", id).Scan(&sealed); err != nil || len(sealed) == 0 {
 		t.Errorf("nothing is sealed (%v)", err)
 	}
-	report, err := w.keys.Rotate(t.Context(), secret.Rotation{DB: i.db, Tables: []secret.Table{job.Sealed}})
+	report, err := w.keys.Rotate(t.Context(), secret.Rotation{DB: i.db, Tables: []secret.Table{job.SealedTable}})
 	if err != nil {
 		t.Errorf("rotating the key: %+v, %v", report, err)
 	}

@@ -12,8 +12,8 @@ const placePrefix = "at_"
 
 // queueOf returns River's queue for a job.
 func (q *Queue) queueOf(j *Job) string {
-	if q.beside[j.Kind] {
-		return besideQueue
+	if q.unslotted[j.Kind] {
+		return unslottedQueue
 	}
 	return queueAt(j.place)
 }
@@ -26,11 +26,11 @@ func queueAt(place string) string {
 	return placePrefix + place
 }
 
-// beThere records that an instance exists at this place. It also gives jobs of
+// registerPlace records that an instance exists at this place. It also gives jobs of
 // places without an instance for long to any instance: their workers find that
 // what they need is missing, and end them with an error instead of waiting for
 // ever.
-func (q *Queue) beThere(ctx context.Context) error {
+func (q *Queue) registerPlace(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	if q.cfg.Place != "" && !q.isSuspended() {
@@ -42,7 +42,7 @@ func (q *Queue) beThere(ctx context.Context) error {
 	_, err := q.db.Pool.Exec(ctx, `UPDATE river_job r SET queue = $1 FROM jobs j WHERE j.river_id = r.id AND j.status IN ('queued', 'running')
 		AND j.place IS NOT NULL AND r.queue <> $1 AND r.state = 'available'
 		AND r.scheduled_at < now() AND j.created_at < now() - $2::interval
-		AND NOT EXISTS (SELECT FROM job_places p WHERE p.id = j.place AND p.seen_at > now() - $2::interval)`, riverQueue, q.cfg.GoneLimit)
+		AND NOT EXISTS (SELECT FROM job_places p WHERE p.id = j.place AND p.seen_at > now() - $2::interval)`, riverQueue, q.cfg.PlaceLostLimit)
 	if err != nil {
 		return fmt.Errorf("reading the jobs of instances that stopped: %w", err)
 	}

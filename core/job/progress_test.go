@@ -31,7 +31,7 @@ func TestProgressOfATask(t *testing.T) {
 		first.Hook(g.at("waiting"))
 		first.run(t)
 		spec := w.spec(ref, hypervisor.Stop)
-		spec.Asked = map[string]any{"name": "one", "size": int64(math.MaxInt64)}
+		spec.PublicParams = map[string]any{"name": "one", "size": int64(math.MaxInt64)}
 		id := first.enqueue(t, spec)
 		<-g.reached
 		g.release()
@@ -79,7 +79,7 @@ func TestProgressThatNobodyTells(t *testing.T) {
 	w.cluster.AddLine(w.once(t, ref), strings.Repeat("ö", 1000))
 	waittest.Until(t, "the line is there", func() bool { return i.job(t, id).LastLine == strings.Repeat("ö", 256) })
 	w.cluster.EndTask(w.once(t, ref), hypervisor.TaskFailed, "no space left")
-	if j := i.ended(t, id, job.Failed); j.Share != nil || !strings.Contains(j.LastLine, "no space left") {
-		t.Errorf("%v, %q", j.Share, j.LastLine)
+	if j := i.ended(t, id, job.Failed); j.Progress != nil || !strings.Contains(j.LastLine, "no space left") {
+		t.Errorf("%v, %q", j.Progress, j.LastLine)
 	}
 }

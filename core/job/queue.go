@@ -22,10 +22,10 @@ import (
 
 const (
 	riverQueue = "jobs"
-	// besideQueue is River's queue for jobs that take no slot. besideMost is
+	// unslottedQueue is River's queue for jobs that take no slot. maxUnslotted is
 	// the number of them that an instance runs at a time.
-	besideQueue = "beside"
-	besideMost  = 64
+	unslottedQueue = "beside"
+	maxUnslotted   = 64
 )
 
 // Config configures a Queue. Zero values mean the defaults.
@@ -51,32 +51,32 @@ type Config struct {
 	Settle time.Duration
 	// SendLimit bounds the request that starts a task, 60 s by default.
 	SendLimit time.Duration
-	// LostLimit is how long a hypervisor that does not answer is retried before
+	// UnreachableLimit is how long a hypervisor that does not answer is retried before
 	// a job ends as unknown, 15 minutes by default.
-	LostLimit time.Duration
-	// LookAgain ends a wait for a task after this time and starts it again, in
+	UnreachableLimit time.Duration
+	// WaitLimit ends a wait for a task after this time and starts it again, in
 	// case the call hangs in a plugin that is otherwise alive. The default is
 	// 10 minutes.
-	LookAgain time.Duration
-	// StrangeLimit is how long a job of an unknown kind is left to instances of
+	WaitLimit time.Duration
+	// UnknownKindLimit is how long a job of an unknown kind is left to instances of
 	// another release that may know it, since the last event of the job. The
 	// default is 10 minutes.
-	StrangeLimit time.Duration
+	UnknownKindLimit time.Duration
 	// StopLimit is how long Stop waits for running jobs to reach a safe point,
 	// 7 s by default.
 	StopLimit time.Duration
 	// MaxLines limits the transcript of one job, 100,000 lines by default.
 	MaxLines int
-	// Unable reports whether a worker's error means that this instance cannot
+	// IsUnavailable reports whether a worker's error means that this instance cannot
 	// do the job but another one may. The job then does not end and can be
 	// taken up elsewhere. The function may query the database. Nil means never.
-	Unable func(err error) bool
+	IsUnavailable func(err error) bool
 	// Place is the place of this instance: it also runs jobs with this
 	// Spec.Place. Empty means none.
 	Place string
-	// GoneLimit is how long a place may have no instance before its jobs are
+	// PlaceLostLimit is how long a place may have no instance before its jobs are
 	// given to any other instance, which ends them. The default is 15 minutes.
-	GoneLimit time.Duration
+	PlaceLostLimit time.Duration
 	// Heartbeat is notified of every search for abandoned jobs. Nil disables
 	// it.
 	Heartbeat *heartbeat.Monitor
@@ -90,9 +90,9 @@ type Queue struct {
 	db      *db.DB
 	log     hclog.Logger
 	workers map[string]Worker
-	// beside contains the kinds whose jobs take no slot.
-	beside map[string]bool
-	river  *river.Client[pgx.Tx]
+	// unslotted contains the kinds whose jobs take no slot.
+	unslotted map[string]bool
+	river     *river.Client[pgx.Tx]
 	// queues are River's queues from which this instance takes jobs.
 	queues map[string]river.QueueConfig
 	locks  *locks
@@ -126,17 +126,17 @@ func New(cfg Config) (*Queue, error) {
 	setDefault(&cfg.ResumeEvery, 3*time.Second)
 	setDefault(&cfg.Settle, 8*time.Second)
 	setDefault(&cfg.SendLimit, time.Minute)
-	setDefault(&cfg.LostLimit, 15*time.Minute)
-	setDefault(&cfg.LookAgain, 10*time.Minute)
-	setDefault(&cfg.StrangeLimit, 10*time.Minute)
-	setDefault(&cfg.GoneLimit, 15*time.Minute)
+	setDefault(&cfg.UnreachableLimit, 15*time.Minute)
+	setDefault(&cfg.WaitLimit, 10*time.Minute)
+	setDefault(&cfg.UnknownKindLimit, 10*time.Minute)
+	setDefault(&cfg.PlaceLostLimit, 15*time.Minute)
 	setDefault(&cfg.StopLimit, 7*time.Second)
 	setDefault(&cfg.MaxLines, 100_000)
-	if cfg.Unable == nil {
-		cfg.Unable = func(error) bool { return false }
+	if cfg.IsUnavailable == nil {
+		cfg.IsUnavailable = func(error) bool { return false }
 	}
 	q := &Queue{
-		cfg: cfg, db: cfg.DB, log: cfg.Logger, workers: map[string]Worker{}, beside: map[string]bool{},
+		cfg: cfg, db: cfg.DB, log: cfg.Logger, workers: map[string]Worker{}, unslotted: map[string]bool{},
 		stopping: make(chan struct{}), runs: map[int64]*Run{}, instance: rand.Text(),
 		hook: func(context.Context, string, int64) {},
 	}
@@ -145,7 +145,7 @@ func New(cfg Config) (*Queue, error) {
 	q.suspension = newSuspension()
 	riverWorkers := river.NewWorkers()
 	river.AddWorker(riverWorkers, &riverWorker{queue: q})
-	q.queues = map[string]river.QueueConfig{besideQueue: {MaxWorkers: besideMost}}
+	q.queues = map[string]river.QueueConfig{unslottedQueue: {MaxWorkers: maxUnslotted}}
 	for _, place := range []string{"", cfg.Place} {
 		q.queues[queueAt(place)] = river.QueueConfig{MaxWorkers: cfg.Workers}
 	}
@@ -187,11 +187,11 @@ func (q *Queue) Register(kind string, w Worker) {
 	q.workers[kind] = w
 }
 
-// RegisterBeside is Register for a kind whose jobs mostly wait for a person.
+// RegisterUnslotted is Register for a kind whose jobs mostly wait for a person.
 // They take none of the shared slots and therefore delay no other job.
-func (q *Queue) RegisterBeside(kind string, w Worker) {
+func (q *Queue) RegisterUnslotted(kind string, w Worker) {
 	q.Register(kind, w)
-	q.beside[kind] = true
+	q.unslotted[kind] = true
 }
 
 // Hub returns the hub, which works from Start to Stop.
@@ -240,7 +240,7 @@ func (q *Queue) Stop(ctx context.Context) error {
 	defer cancel()
 	// A job that does not reach a safe point in time ends with the process.
 	// That must not count as a crash.
-	q.letGo(ctx, "true")
+	q.releaseJobs(ctx, "true")
 	err := q.river.Stop(ctx)
 	if err != nil {
 		// Runs that are still active lose their locks, so that the next start

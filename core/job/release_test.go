@@ -43,7 +43,8 @@ func TestJobThatNobodyKnows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	older, err := job.New(job.Config{DB: dbtest.Open(t, w.url), ResumeEvery: 100 * time.Millisecond, StrangeLimit: 500 * time.Millisecond})
+	older, err := job.New(job.Config{DB: dbtest.Open(t, w.url), ResumeEvery: 100 * time.Millisecond,
+		UnknownKindLimit: 500 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}

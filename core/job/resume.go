@@ -15,7 +15,7 @@ import (
 func (q *Queue) resumeLoop(ctx context.Context) {
 	q.cfg.Heartbeat.Beat(0)
 	for ctx.Err() == nil {
-		if err := errors.Join(q.beThere(ctx), q.resume(ctx), q.closeVoid(ctx)); err != nil && ctx.Err() == nil {
+		if err := errors.Join(q.registerPlace(ctx), q.resume(ctx), q.closeVoid(ctx)); err != nil && ctx.Err() == nil {
 			q.log.Warn("finding abandoned jobs failed", "error", err)
 		}
 		q.cfg.Heartbeat.Beat(q.cfg.ResumeEvery)
@@ -84,7 +84,7 @@ func (q *Queue) closeVoid(ctx context.Context) error {
 		UPDATE river_job r SET state = 'discarded', finalized_at = now()
 		WHERE r.state = 'running' AND (r.queue IN ($1, $3) OR r.queue LIKE $2 || '%') AND r.attempted_at < now() - interval '1 minute'
 			AND NOT EXISTS (SELECT FROM jobs j WHERE j.river_id = r.id AND j.status IN ('queued', 'running'))`, riverQueue, placePrefix,
-		besideQueue)
+		unslottedQueue)
 	if err != nil {
 		return fmt.Errorf("closing the queue's empty rows: %w", err)
 	}
@@ -111,7 +111,7 @@ func (q *Queue) revive(ctx context.Context, id int64) error {
 	if j.Status == Running {
 		priority = priorityResumed
 	}
-	if err := q.hand(ctx, tx, j, priority); err != nil {
+	if err := q.insertRiverRow(ctx, tx, j, priority); err != nil {
 		return err
 	}
 	// River takes the row with the earliest time first, so the job keeps its

@@ -15,7 +15,7 @@ const columns = `id, kind, status, target_kind, target_id, target_name, team_id,
 	requested_by_email, schedule_id, task_id, error, cancel_requested_at, runs, created_at, started_at, finished_at,
 	params, sealed, progress, river_id, task_lines, asked, share, last_line, coalesce(place, '')`
 
-// longParams is the size in bytes above which lists omit Job.Asked.
+// longParams is the size in bytes above which lists omit Job.PublicParams.
 const longParams = 16 << 10
 
 // listedColumns are the columns of a job in a list, without what only a run
@@ -29,8 +29,8 @@ func scan(row pgx.CollectableRow) (*Job, error) {
 	var j Job
 	err := row.Scan(&j.ID, &j.Kind, &j.Status, &j.Target.Kind, &j.Target.ID, &j.Target.Name, &j.TeamID, &j.HostID,
 		&j.RequestedBy, &j.RequestedByEmail, &j.ScheduleID, &j.TaskID, &j.Error, &j.CancelRequestedAt, &j.Runs,
-		&j.CreatedAt, &j.StartedAt, &j.FinishedAt, &j.params, &j.sealed, &j.progress, &j.riverID, &j.taskLines,
-		&j.Asked, &j.Share, &j.LastLine, &j.place)
+		&j.CreatedAt, &j.StartedAt, &j.FinishedAt, &j.params, &j.sealed, &j.checkpoint, &j.riverID, &j.taskLines,
+		&j.PublicParams, &j.Progress, &j.LastLine, &j.place)
 	if err != nil {
 		return nil, fmt.Errorf("reading a job: %w", err)
 	}

@@ -67,10 +67,10 @@ func (r *Run) Params(into any) error {
 	return decodeParams(r.job.params, secrets, into)
 }
 
-// Hide removes a text from the transcript and from the job's error from now on,
+// Redact removes a text from the transcript and from the job's error from now on,
 // in every spelling. The log of a task may repeat a secret of its request. An
 // empty text is ignored.
-func (r *Run) Hide(secret string) { r.transcript.hide(secret) }
+func (r *Run) Redact(secret string) { r.transcript.hide(secret) }
 
 // Log adds a line of the hypervisor's task log to the transcript. It must not
 // contain a secret.
@@ -82,17 +82,17 @@ func (r *Run) Note(format string, args ...any) {
 	r.transcript.add(EventNote, fmt.Sprintf(format, args...))
 }
 
-// Share sets the finished part of the job, 0 to 1, for work without a task that
+// SetProgress sets the finished part of the job, 0 to 1, for work without a task that
 // reports it.
-func (r *Run) Share(done float64) {
+func (r *Run) SetProgress(done float64) {
 	r.transcript.mu.Lock()
 	defer r.transcript.mu.Unlock()
-	r.transcript.share, r.transcript.told = min(max(done, 0), 1), true
+	r.transcript.share, r.transcript.storedProgress = min(max(done, 0), 1), true
 }
 
-// Progress decodes the checkpoint that SaveProgress stored last, in this run or
+// LoadCheckpoint decodes the checkpoint that SaveCheckpoint stored last, in this run or
 // an earlier one. Without a checkpoint it leaves into unchanged.
-func (r *Run) Progress(into any) error {
+func (r *Run) LoadCheckpoint(into any) error {
 	if r.progress.Work == nil {
 		return nil
 	}
@@ -102,10 +102,10 @@ func (r *Run) Progress(into any) error {
 	return nil
 }
 
-// SaveProgress stores a checkpoint, and the transcript so far, before it
+// SaveCheckpoint stores a checkpoint, and the transcript so far, before it
 // returns. An error means that the run must end. The checkpoint is stored in
 // plain text and must not contain a secret.
-func (r *Run) SaveProgress(ctx context.Context, v any) error {
+func (r *Run) SaveCheckpoint(ctx context.Context, v any) error {
 	work, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("encoding the job's checkpoint: %w", err)
@@ -117,11 +117,11 @@ func (r *Run) SaveProgress(ctx context.Context, v any) error {
 // SetTask records the hypervisor's task for users to see. Run.Do calls it.
 func (r *Run) SetTask(ctx context.Context, id string) error { return r.save(ctx, &id) }
 
-// Life returns a context that ends when the run must end whatever it is doing:
+// Context returns a context that ends when the run must end whatever it is doing:
 // the service stops, this instance is suspended, or the run lost its job. A
 // cancellation of the job does not end it. Its cause is an error that leaves
 // the job to be resumed.
-func (r *Run) Life() context.Context { return r.untilStop }
+func (r *Run) Context() context.Context { return r.untilStop }
 
 // Stopping returns a channel that is closed when the service stops.
 func (r *Run) Stopping() <-chan struct{} { return r.untilStop.Done() }
@@ -288,7 +288,7 @@ func (r *Run) storeEnd(ctx context.Context, tx pgx.Tx, status Status, shown stri
 	if err := appendStatus(ctx, tx, r.job.ID, status); err != nil {
 		return err
 	}
-	if err := r.tell(ctx, tx, status, shown); err != nil {
+	if err := r.notifyFailure(ctx, tx, status, shown); err != nil {
 		return err
 	}
 	// River would record it a moment later, and never if this process dies in
@@ -303,5 +303,5 @@ func (r *Run) storeEnd(ctx context.Context, tx pgx.Tx, status Status, shown stri
 // detail returns the text of a problem for users.
 func detail(p *problem.Error) string {
 	remedy, _ := p.Members["remedy"].(string)
-	return cmp.Or(p.Detail, p.Code.Title()) + granting(clean(remedy, 500))
+	return cmp.Or(p.Detail, p.Code.Title()) + grantHint(clean(remedy, 500))
 }

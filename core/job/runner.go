@@ -26,13 +26,13 @@ var _ river.Worker[riverArgs] = (*riverWorker)(nil)
 // Work runs one job. The River row only brought the ID, so River does not learn
 // the result.
 func (s *riverWorker) Work(ctx context.Context, brought *river.Job[riverArgs]) error {
-	s.queue.work(ctx, brought.Args.JobID, brought.ID, brought.Queue == besideQueue)
+	s.queue.work(ctx, brought.Args.JobID, brought.ID, brought.Queue == unslottedQueue)
 	return nil
 }
 
 // work runs a job from the lease to its end.
 func (q *Queue) work(ctx context.Context, jobID, riverID int64, beside bool) {
-	lease := q.take(ctx, jobID, riverID, beside)
+	lease := q.acquireLease(ctx, jobID, riverID, beside)
 	if lease == nil {
 		return
 	}
@@ -50,13 +50,13 @@ func (q *Queue) work(ctx context.Context, jobID, riverID int64, beside bool) {
 	defer stop()
 	q.hook(run.untilLost, "begun", jobID)
 	err = run.perform()
-	status, text, ended := run.judge(err)
+	status, text, ended := run.endOf(err)
 	q.hook(run.untilLost, "before-end", jobID)
 	if !ended {
 		if err := run.transcript.flush(run.untilLost); err != nil {
 			run.log.Debug("the last lines of an interrupted run were not stored", "error", err)
 		}
-		q.letGo(run.untilLost, "id = $2", jobID)
+		q.releaseJobs(run.untilLost, "id = $2", jobID)
 		run.log.Info("the job was interrupted and will be resumed", "cause", err)
 		return
 	}
@@ -67,7 +67,7 @@ func (q *Queue) work(ctx context.Context, jobID, riverID int64, beside bool) {
 		err = run.end(status, Text(err))
 	}
 	if err != nil {
-		q.letGo(run.untilLost, "id = $2", jobID)
+		q.releaseJobs(run.untilLost, "id = $2", jobID)
 		run.log.Warn("the job's end could not be stored; it will be resumed", "status", status, "error", err)
 		return
 	}
@@ -92,7 +92,7 @@ func (q *Queue) begin(ctx context.Context, lease *lease, jobID, riverID int64) (
 	var recent bool
 	rows, err := tx.Query(ctx, `SELECT status, event_count, kind,
 			coalesce((SELECT max(at) FROM job_events e WHERE e.job_id = jobs.id), created_at) > now() - $3::interval
-		FROM jobs WHERE id = $1 AND river_id = $2 AND status IN ('queued', 'running') FOR UPDATE`, jobID, riverID, q.cfg.StrangeLimit)
+		FROM jobs WHERE id = $1 AND river_id = $2 AND status IN ('queued', 'running') FOR UPDATE`, jobID, riverID, q.cfg.UnknownKindLimit)
 	if err != nil {
 		return nil, fmt.Errorf("reading the job: %w", err)
 	}
@@ -133,7 +133,7 @@ func (q *Queue) begin(ctx context.Context, lease *lease, jobID, riverID int64) (
 		queue: q, job: j, riverID: riverID, session: lease.session, canceled: make(chan struct{}), crashed: crashed,
 		log: q.log.With("job", jobID, "kind", j.Kind),
 	}
-	if err := json.Unmarshal(j.progress, &run.progress); err != nil {
+	if err := json.Unmarshal(j.checkpoint, &run.progress); err != nil {
 		return nil, fmt.Errorf("decoding the job's progress: %w", err)
 	}
 	if run.progress.Steps == nil {
@@ -219,30 +219,30 @@ func (r *Run) perform() (err error) {
 	}()
 	err = worker.Run(work, r)
 	if _, verdict := Verdict(err); err != nil && !verdict && work.Err() != nil {
-		return &cutOff{cause: context.Cause(work), err: err}
+		return &interruptedError{cause: context.Cause(work), err: err}
 	}
 	return err
 }
 
-// cutOff is the error of a worker whose context had ended.
-type cutOff struct{ cause, err error }
+// interruptedError is the error of a worker whose context had ended.
+type interruptedError struct{ cause, err error }
 
-func (c *cutOff) Error() string { return fmt.Sprintf("%v (%v)", c.cause, c.err) }
+func (c *interruptedError) Error() string { return fmt.Sprintf("%v (%v)", c.cause, c.err) }
 
-func (c *cutOff) Unwrap() []error { return []error{c.cause, c.err} }
+func (c *interruptedError) Unwrap() []error { return []error{c.cause, c.err} }
 
-// databaseAway reports whether err means that the database is unreachable, and
+// databaseUnavailable reports whether err means that the database is unreachable, and
 // is not an error of a hypervisor that looks the same.
-func databaseAway(err error) bool {
+func databaseUnavailable(err error) bool {
 	var h *plugin.Error
-	return !errors.As(err, &h) && db.Away(err)
+	return !errors.As(err, &h) && db.Unavailable(err)
 }
 
-// judge turns the worker's result into the end of the job. It returns ended as
+// endOf turns the worker's result into the end of the job. It returns ended as
 // false if the job is to be resumed.
-func (r *Run) judge(err error) (status Status, text string, ended bool) {
+func (r *Run) endOf(err error) (status Status, text string, ended bool) {
 	var o *outcome
-	var cut *cutOff
+	var cut *interruptedError
 	var p *problem.Error
 	var h *plugin.Error
 	switch {
@@ -250,7 +250,8 @@ func (r *Run) judge(err error) (status Status, text string, ended bool) {
 		return Succeeded, "", true
 	case errors.As(err, &o):
 		return o.status, o.text, true
-	case errors.Is(err, ErrLost), errors.Is(err, ErrStopping), errors.Is(err, ErrSuspended), databaseAway(err), r.queue.cfg.Unable(err):
+	case errors.Is(err, ErrLost), errors.Is(err, ErrStopping), errors.Is(err, ErrSuspended), databaseUnavailable(err),
+		r.queue.cfg.IsUnavailable(err):
 		return "", "", false
 	case errors.As(err, &cut):
 		if open := r.open(); open != "" {

@@ -34,22 +34,22 @@ type Step struct {
 	// Query returns the part of the task list in which the task of the last
 	// request would be. Since and Limit are filled in.
 	Query func() hypervisor.TaskQuery
-	// Ours reports whether a task in that list belongs to the step.
-	Ours func(task hypervisor.Task) bool
+	// IsOurs reports whether a task in that list belongs to the step.
+	IsOurs func(task hypervisor.Task) bool
 	// Long is true if Send lasts as long as the data that it transfers needs.
 	// Config.SendLimit does not apply then.
 	Long bool
 	// Undoes is true for a step that undoes what the job has done. It is sent,
 	// and its task is not stopped, even if the job is canceled.
 	Undoes bool
-	// Absent is called before a request is repeated because its task is not in
+	// OnMissing is called before a request is repeated because its task is not in
 	// the list. The argument reaches says that the list is complete back to the
 	// request; otherwise the task may have ended and been forgotten. The
 	// argument sent is the time of the request by the hypervisor's clock. A
 	// verdict ends the job. Any other error is retried like that of an
 	// unreachable hypervisor. Nil accepts a complete list as proof, and ends
 	// the job as unknown otherwise.
-	Absent func(ctx context.Context, sent time.Time, reaches bool) error
+	OnMissing func(ctx context.Context, sent time.Time, reaches bool) error
 }
 
 // checkpoint is the stored state of a step.
@@ -94,7 +94,7 @@ const (
 // run that finds the first and not the second looks for the task in the
 // hypervisor's list for a settling time. It sends again only if the task is not
 // there although the list is complete back to the request. If the list is not
-// complete, Step.Absent decides from other information. A known task is only
+// complete, Step.OnMissing decides from other information. A known task is only
 // followed. An unreachable hypervisor is retried for a while.
 //
 // A task that ended well returns its result without error. One that failed
@@ -133,25 +133,25 @@ func (r *Run) Do(ctx context.Context, step Step) (hypervisor.TaskResult, error) 
 	}
 }
 
-// Begun reports whether the request of a step was sent or may have been sent.
+// StepStarted reports whether the request of a step was sent or may have been sent.
 // It is too late then for checks that must precede it.
-func (r *Run) Begun(name string) bool {
+func (r *Run) StepStarted(name string) bool {
 	cp := r.progress.Steps[name]
 	return cp != nil && cp.State != "" && cp.State != stepRefused
 }
 
-// Sent returns the time of a step's last request by the hypervisor's clock, or
+// SentAt returns the time of a step's last request by the hypervisor's clock, or
 // the time at which it was about to be sent. It is zero if there was none.
-func (r *Run) Sent(name string) time.Time {
+func (r *Run) SentAt(name string) time.Time {
 	if cp := r.progress.Steps[name]; cp != nil {
 		return cp.Mark
 	}
 	return time.Time{}
 }
 
-// MadeBackup returns the hypervisor's ID of the backup that the task of a step
+// CreatedBackup returns the hypervisor's ID of the backup that the task of a step
 // has created. It is empty if there is none or if the task did not report it.
-func (r *Run) MadeBackup(name string) string {
+func (r *Run) CreatedBackup(name string) string {
 	if cp := r.progress.Steps[name]; cp != nil {
 		return cp.Backup
 	}
@@ -177,14 +177,14 @@ func (r *Run) result(step Step, cp *checkpoint) (hypervisor.TaskResult, error) {
 	result := hypervisor.TaskResult{Status: cp.Status, Message: cp.Message, Backup: cp.Backup}
 	switch {
 	case result.OK():
-		if r.gives(step) && cp.Task != "" {
+		if r.givesUp(step) && cp.Task != "" {
 			r.Note("the task succeeded before it could be stopped")
 		}
 		if result.Status == hypervisor.TaskWarning {
 			r.Note("the task ended with warnings: %s", result.Message)
 		}
 		return result, nil
-	case r.gives(step):
+	case r.givesUp(step):
 		return result, Stopped("the task was stopped: %s", cp.Message)
 	case result.Status == hypervisor.TaskFailed:
 		return result, Fail("%s", cp.Message)
@@ -196,7 +196,7 @@ func (r *Run) result(step Step, cp *checkpoint) (hypervisor.TaskResult, error) {
 // send sends the request between two checkpoints. The argument again says why
 // it is repeated; it is empty for the first one.
 func (r *Run) send(step Step, cp *checkpoint, again string) error {
-	if r.gives(step) {
+	if r.givesUp(step) {
 		return r.unsent(step)
 	}
 	clock, done, err := step.Before(r.untilStop)
@@ -206,7 +206,7 @@ func (r *Run) send(step Step, cp *checkpoint, again string) error {
 		clock, done, err = step.Before(r.untilStop)
 	}
 	if err != nil {
-		return r.orInterrupted(err)
+		return r.interruptedOr(err)
 	}
 	if done {
 		*cp = checkpoint{State: stepDone, Status: hypervisor.TaskOK, Mark: cp.Mark}
@@ -214,7 +214,7 @@ func (r *Run) send(step Step, cp *checkpoint, again string) error {
 	}
 	host, err := step.Open(r.untilStop)
 	if err != nil {
-		return r.orInterrupted(err)
+		return r.interruptedOr(err)
 	}
 	defer func() { _ = host.Close() }()
 	if again != "" {
@@ -229,7 +229,7 @@ func (r *Run) send(step Step, cp *checkpoint, again string) error {
 	if err := r.holds(); err != nil {
 		return err
 	}
-	if r.gives(step) {
+	if r.givesUp(step) {
 		cp.State = stepRefused
 		if err := r.save(r.untilLost, nil); err != nil {
 			return err
@@ -262,8 +262,8 @@ func (r *Run) send(step Step, cp *checkpoint, again string) error {
 	return r.adopt(cp, taskID)
 }
 
-// gives reports whether a step is given up because the job is canceled.
-func (r *Run) gives(step Step) bool { return r.isCanceled() && !step.Undoes }
+// givesUp reports whether a step is given up because the job is canceled.
+func (r *Run) givesUp(step Step) bool { return r.isCanceled() && !step.Undoes }
 
 // unsent returns the end of a job that was canceled before a step was sent.
 func (r *Run) unsent(step Step) error {
@@ -296,9 +296,9 @@ func Refused(err error) bool {
 	return false
 }
 
-// orInterrupted returns the reason why the run must end, or else err. A call
+// interruptedOr returns the reason why the run must end, or else err. A call
 // that was cut off because the run ends has not failed for a reason of its own.
-func (r *Run) orInterrupted(err error) error {
+func (r *Run) interruptedOr(err error) error {
 	if cause := r.interrupted(); cause != nil {
 		return cause
 	}

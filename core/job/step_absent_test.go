@@ -69,7 +69,7 @@ func TestAbsentFromTheList(t *testing.T) {
 					})
 					step.Before = func(context.Context) (time.Time, bool, error) { return clock, false, nil }
 					if c.absent != nil {
-						step.Absent = func(_ context.Context, sent time.Time, reaches bool) error {
+						step.OnMissing = func(_ context.Context, sent time.Time, reaches bool) error {
 							if !sent.Equal(clock) || reaches == c.since.IsZero() {
 								t.Errorf("asked of a request at %v, want %v; the list reaches: %v", sent, clock, reaches)
 							}

@@ -15,35 +15,35 @@ import (
 // find looks for the task of a request whose answer is unknown. It returns nil
 // when the step has another state.
 func (r *Run) find(step Step, cp *checkpoint) error {
-	if r.gives(step) {
+	if r.givesUp(step) {
 		r.Note("checking whether the hypervisor accepted the request")
 	}
 	settled, err := r.settled(cp)
 	if err != nil {
 		return err
 	}
-	lost := r.newPatience()
+	lost := r.newRetrier()
 	for {
 		// The time is taken before the list is read, so the last reading is
 		// complete.
 		final := time.Now().After(settled)
-		task, reaches, err := r.lookUp(step, cp)
+		task, reaches, err := r.findTask(step, cp)
 		switch {
 		case r.interrupted() != nil:
 			return r.interrupted()
 		case err != nil:
-			if !lost.again(err) {
+			if !lost.retry(err) {
 				return Undetermined("a request was sent but its answer was lost, and the hypervisor's task list cannot be read: %s",
 					Explain(err))
 			}
 			lost.wait(r.untilStop, nil)
 			continue
 		case task != "":
-			lost.over()
+			lost.reset()
 			r.Note("found the task that the request had started")
 			return r.adopt(cp, task)
 		case !final:
-			lost.over()
+			lost.reset()
 			pause(r.untilStop, min(time.Second, r.queue.cfg.Settle/4))
 			continue
 		}
@@ -51,10 +51,10 @@ func (r *Run) find(step Step, cp *checkpoint) error {
 		_, verdict := Verdict(err)
 		switch {
 		case err == nil:
-			return r.send(step, cp, again(reaches))
-		case verdict, r.interrupted() != nil, databaseAway(err):
-			return r.orInterrupted(err)
-		case !lost.again(err):
+			return r.send(step, cp, repeatReason(reaches))
+		case verdict, r.interrupted() != nil, databaseUnavailable(err):
+			return r.interruptedOr(err)
+		case !lost.retry(err):
 			return Undetermined("a request was sent but its answer was lost, and it could not be determined whether it was carried "+
 				"out: %s", Explain(err))
 		}
@@ -70,19 +70,19 @@ const unlisted = "the hypervisor's task list does not reach back to the request,
 // if the request may be repeated.
 func (r *Run) absent(step Step, cp *checkpoint, reaches bool) error {
 	switch {
-	case !reaches && r.gives(step):
+	case !reaches && r.givesUp(step):
 		return Undetermined("canceled after a request was sent; %s", unlisted)
-	case step.Absent != nil:
-		if err := step.Absent(r.untilStop, cp.Mark, reaches); err != nil {
+	case step.OnMissing != nil:
+		if err := step.OnMissing(r.untilStop, cp.Mark, reaches); err != nil {
 			return err
 		}
 	case !reaches:
 		return Undetermined("a request was sent but its answer was lost; %s", unlisted)
 	}
 	switch {
-	case r.gives(step) && reaches:
+	case r.givesUp(step) && reaches:
 		return Stopped("canceled; the request did not reach the hypervisor")
-	case r.gives(step):
+	case r.givesUp(step):
 		return Undetermined("canceled after a request was sent; %s", unlisted)
 	case cp.Sends >= maxSends:
 		return Undetermined("a request was sent twice, its answer was lost both times, and the hypervisor's task list has no matching " +
@@ -91,8 +91,8 @@ func (r *Run) absent(step Step, cp *checkpoint, reaches bool) error {
 	return nil
 }
 
-// again returns why a request is repeated.
-func again(reaches bool) string {
+// repeatReason returns why a request is repeated.
+func repeatReason(reaches bool) string {
 	if reaches {
 		return "the request did not reach the hypervisor; sending it again"
 	}
@@ -120,24 +120,25 @@ func (r *Run) settled(cp *checkpoint) (time.Time, error) {
 	return time.Now().Add(r.queue.cfg.Settle - now.Sub(cp.LookingSince)), nil
 }
 
-// lookUp returns the ID of the step's task in the hypervisor's list, or an
+// findTask returns the ID of the step's task in the hypervisor's list, or an
 // empty string. The result reaches says that the list is complete back to the
 // request, allowing for different clocks.
-func (r *Run) lookUp(step Step, cp *checkpoint) (task string, reaches bool, err error) {
+func (r *Run) findTask(step Step, cp *checkpoint) (task string, reaches bool, err error) {
 	ctx, cancel := context.WithTimeout(r.untilStop, time.Minute)
 	defer cancel()
-	task, reaches, err = r.lookUpWith(ctx, step, step.Open, cp)
+	task, reaches, err = r.findTaskWith(ctx, step, step.Open, cp)
 	if step.Watch != nil && (Refused(err) || refusedByUs(err)) {
 		// A task that another credential does not see may exist all the same.
-		if task, _, other := r.lookUpWith(ctx, step, step.Watch, cp); other == nil && task != "" {
+		if task, _, other := r.findTaskWith(ctx, step, step.Watch, cp); other == nil && task != "" {
 			return task, true, nil
 		}
 	}
 	return task, reaches, err
 }
 
-// lookUpWith is lookUp with a host that it opens.
-func (r *Run) lookUpWith(ctx context.Context, step Step, open func(context.Context) (hypervisor.Host, error), cp *checkpoint) (task string,
+// findTaskWith is findTask with a host that it opens.
+func (r *Run) findTaskWith(ctx context.Context, step Step, open func(context.Context) (hypervisor.Host, error),
+	cp *checkpoint) (task string,
 	reaches bool, err error) {
 	host, err := open(ctx)
 	if err != nil {
@@ -152,7 +153,7 @@ func (r *Run) lookUpWith(ctx context.Context, step Step, open func(context.Conte
 	}
 	var candidates []hypervisor.Task
 	for _, task := range list.Tasks {
-		if !task.Started.Before(query.Since) && step.Ours(task) {
+		if !task.Started.Before(query.Since) && step.IsOurs(task) {
 			candidates = append(candidates, task)
 		}
 	}
@@ -169,11 +170,11 @@ func (r *Run) lookUpWith(ctx context.Context, step Step, open func(context.Conte
 			return task.ID, true, nil
 		}
 	}
-	return "", list.Reaches(query.Since), nil
+	return "", list.ReachesBackTo(query.Since), nil
 }
 
-// patience bounds how long an unreachable hypervisor is retried.
-type patience struct {
+// retrier bounds how long an unreachable hypervisor is retried.
+type retrier struct {
 	run   *Run
 	since time.Time
 	delay time.Duration
@@ -183,13 +184,13 @@ type patience struct {
 // being replaced.
 const refusedLimit = time.Minute
 
-// newPatience returns a patience for one series of calls.
-func (r *Run) newPatience() *patience { return &patience{run: r} }
+// newRetrier returns a patience for one series of calls.
+func (r *Run) newRetrier() *retrier { return &retrier{run: r} }
 
-// again reports whether to retry after err. It notes the first failure of a
+// retry reports whether to retry after err. It notes the first failure of a
 // series in the transcript.
-func (p *patience) again(err error) bool {
-	limit := p.run.queue.cfg.LostLimit
+func (p *retrier) retry(err error) bool {
+	limit := p.run.queue.cfg.UnreachableLimit
 	if Refused(err) || refusedByUs(err) {
 		limit = min(limit, refusedLimit)
 	}
@@ -208,7 +209,7 @@ func refusedByUs(err error) bool {
 }
 
 // wait waits a little longer each time, or less if hurry is closed.
-func (p *patience) wait(ctx context.Context, hurry <-chan struct{}) {
+func (p *retrier) wait(ctx context.Context, hurry <-chan struct{}) {
 	timer := time.NewTimer(p.delay)
 	defer timer.Stop()
 	select {
@@ -219,8 +220,8 @@ func (p *patience) wait(ctx context.Context, hurry <-chan struct{}) {
 	p.delay = min(2*p.delay, 15*time.Second)
 }
 
-// over ends a series of failures.
-func (p *patience) over() {
+// reset ends a series of failures.
+func (p *retrier) reset() {
 	if !p.since.IsZero() {
 		p.since = time.Time{}
 		p.run.Note("the hypervisor answers again")

@@ -25,7 +25,7 @@ func TestOlderTaskIsNotAdopted(t *testing.T) {
 	t.Parallel()
 	inBothShapes(t, memdriver.Spec{}, func(t *testing.T, w *fixture) {
 		ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
-		older, err := w.open().(hypervisor.Lifecycler).Act(t.Context(), ref, hypervisor.Restart)
+		older, err := w.open().(hypervisor.LifecycleManager).Act(t.Context(), ref, hypervisor.Restart)
 		if err != nil {
 			t.Fatal(err)
 		}

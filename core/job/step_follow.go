@@ -13,7 +13,7 @@ import (
 // follow waits for the end of a known task and copies its log, from the first
 // line that the transcript does not have.
 func (r *Run) follow(step Step, cp *checkpoint) error {
-	lost := r.newPatience()
+	lost := r.newRetrier()
 	stop := stopper{run: r, taskID: cp.Task}
 	open, watched := step.Open, false
 	for {
@@ -23,12 +23,12 @@ func (r *Run) follow(step Step, cp *checkpoint) error {
 			return r.interrupted()
 		case err == nil:
 			cp.State, cp.Status = stepDone, result.Status
-			cp.Message = plugin.HideSecrets(result.Message, r.transcript.secrets()...) + granting(result.Remedy)
+			cp.Message = plugin.HideSecrets(result.Message, r.transcript.secrets()...) + grantHint(result.Remedy)
 			if result.OK() && !strings.ContainsRune(result.Backup, 0) {
 				cp.Backup = result.Backup
 			}
 			return r.save(r.untilLost, nil)
-		case errors.Is(err, ErrCanceled), errors.Is(err, errLookAgain):
+		case errors.Is(err, ErrCanceled), errors.Is(err, errWaitLimit):
 			// The wait was interrupted to stop the task, or to start it again.
 			continue
 		case plugin.KindOf(err) == plugin.NotFound:
@@ -37,7 +37,7 @@ func (r *Run) follow(step Step, cp *checkpoint) error {
 			r.Note("the task cannot be read with the token that started it (%s); using the monitoring token instead", Explain(err))
 			open, watched = step.Watch, true
 			continue
-		case !lost.again(err):
+		case !lost.retry(err):
 			return Undetermined("could not ask the hypervisor how the task %s ended: %s", cp.Task, Explain(err))
 		}
 		// A cancellation shortens the pause once, so that the task is stopped
@@ -50,12 +50,12 @@ func (r *Run) follow(step Step, cp *checkpoint) error {
 	}
 }
 
-// errLookAgain ends a wait that has lasted long.
-var errLookAgain = errors.New("the wait starts over")
+// errWaitLimit ends a wait that has lasted long.
+var errWaitLimit = errors.New("the wait starts over")
 
 // waitTask waits once, on a host that it opens; when the job shall be canceled
 // it stops the task first.
-func (r *Run) waitTask(step Step, open func(context.Context) (hypervisor.Host, error), taskID string, lost *patience, stop *stopper) (
+func (r *Run) waitTask(step Step, open func(context.Context) (hypervisor.Host, error), taskID string, lost *retrier, stop *stopper) (
 	hypervisor.TaskResult, error) {
 	ctx, cancel := context.WithCancelCause(r.untilStop)
 	defer cancel(nil)
@@ -64,7 +64,7 @@ func (r *Run) waitTask(step Step, open func(context.Context) (hypervisor.Host, e
 		return hypervisor.TaskResult{}, err
 	}
 	defer func() { _ = host.Close() }()
-	if r.gives(step) {
+	if r.givesUp(step) {
 		if err := stop.stop(ctx, host); err != nil {
 			return hypervisor.TaskResult{}, err
 		}
@@ -79,23 +79,23 @@ func (r *Run) waitTask(step Step, open func(context.Context) (hypervisor.Host, e
 			}
 		}()
 	}
-	again := time.AfterFunc(r.queue.cfg.LookAgain, func() { cancel(errLookAgain) })
+	again := time.AfterFunc(r.queue.cfg.WaitLimit, func() { cancel(errWaitLimit) })
 	defer again.Stop()
 	r.queue.hook(r.untilLost, "waiting", r.job.ID)
 	from := r.transcript.logged()
 	result, err := host.WaitTask(ctx, taskID, from, func(line hypervisor.LogLine) error {
-		lost.over()
+		lost.reset()
 		// A driver may start with lines that are already known.
 		if line.N > r.transcript.logged() {
 			r.transcript.addLine(line)
 		}
 		return ctx.Err()
 	})
-	if cause := context.Cause(ctx); err != nil && (errors.Is(cause, ErrCanceled) || errors.Is(cause, errLookAgain)) {
+	if cause := context.Cause(ctx); err != nil && (errors.Is(cause, ErrCanceled) || errors.Is(cause, errWaitLimit)) {
 		return result, cause
 	}
 	if err == nil {
-		lost.over()
+		lost.reset()
 	}
 	return result, err
 }

@@ -302,7 +302,7 @@ func TestTaskIsFollowedWithAnotherCredential(t *testing.T) {
 				waittest.Until(t, "the task is there", func() bool { return len(w.tasks(t, ref)) == 1 })
 				task := w.once(t, ref)
 				waittest.Until(t, "the job follows it", func() bool {
-					j, err := i.Get(t.Context(), id, identity.Visible{All: true, Teams: []int64{}})
+					j, err := i.Get(t.Context(), id, identity.VisibleTeams{All: true, Teams: []int64{}})
 					return err == nil && j.TaskID == task
 				})
 				w.cluster.Revoke(token)

@@ -38,8 +38,8 @@ type transcript struct {
 	room int
 	// share is the finished part that a line of the current task's log reported
 	// last, 0 if none has. told is true if it is not written yet.
-	share float64
-	told  bool
+	share          float64
+	storedProgress bool
 	// hidden lists texts that are removed from all lines.
 	hidden []string
 }
@@ -95,7 +95,7 @@ func (t *transcript) add(kind, text string) {
 func (t *transcript) addLine(line hypervisor.LogLine) {
 	if line.Share > 0 && line.Share <= 1 { // plugins may say anything; NaN is neither
 		t.mu.Lock()
-		t.share, t.told = line.Share, true
+		t.share, t.storedProgress = line.Share, true
 		t.mu.Unlock()
 	}
 	t.add(EventLog, line.Text)
@@ -112,7 +112,7 @@ func (t *transcript) append(kind, text string) {
 func (t *transcript) restart() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.taskLines, t.share, t.told = 0, 0, false
+	t.taskLines, t.share, t.storedProgress = 0, 0, false
 }
 
 // logged returns how many lines of the current task's log the transcript has.
@@ -142,8 +142,8 @@ func (t *transcript) flush(ctx context.Context) error {
 	t.writing.Lock()
 	defer t.writing.Unlock()
 	t.mu.Lock()
-	at, kinds, texts, taskLines, share, told := t.at, t.kinds, t.texts, t.taskLines, t.share, t.told
-	t.at, t.kinds, t.texts, t.told = nil, nil, nil, false
+	at, kinds, texts, taskLines, share, told := t.at, t.kinds, t.texts, t.taskLines, t.share, t.storedProgress
+	t.at, t.kinds, t.texts, t.storedProgress = nil, nil, nil, false
 	t.mu.Unlock()
 	if len(texts) == 0 && !told {
 		return nil

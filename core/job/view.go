@@ -39,10 +39,10 @@ type Requester struct {
 func (j *Job) View() View {
 	v := View{
 		ID: j.ID, Kind: j.Kind, Status: j.Status, Target: j.Target, HostID: j.HostID, ScheduleID: j.ScheduleID, TaskID: j.TaskID, Error: j.Error,
-		Progress: j.Share, LastLine: j.LastLine, Params: map[string]any{},
+		Progress: j.Progress, LastLine: j.LastLine, Params: map[string]any{},
 		CancelRequested: j.CancelRequestedAt != nil, Runs: j.Runs, CreatedAt: j.CreatedAt, StartedAt: j.StartedAt, FinishedAt: j.FinishedAt,
 	}
-	asked := json.NewDecoder(bytes.NewReader(j.Asked))
+	asked := json.NewDecoder(bytes.NewReader(j.PublicParams))
 	asked.UseNumber()           // a size in bytes stays exact
 	_ = asked.Decode(&v.Params) // it was encoded by Enqueue; without an object there is nothing to show
 	if j.RequestedBy != nil || j.RequestedByEmail != "" {

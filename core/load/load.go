@@ -151,7 +151,7 @@ func (r *Recorder) Write(ctx context.Context) error {
 		}
 		return nil
 	})
-	if err != nil && db.Unsettled(err) == nil { // rather too few than twice
+	if err != nil && db.UnsettledOutcome(err) == nil { // rather too few than twice
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		for k, f := range writing {
@@ -174,10 +174,10 @@ func columns(figures map[key]figure) []any {
 	return []any{drivers, addresses, minutes, requests, seconds}
 }
 
-// Rates is, in SQL, the load of each host that plugins count, per minute: requests and seconds over the last five minutes, and
+// RatesSQL is, in SQL, the load of each host that plugins count, per minute: requests and seconds over the last five minutes, and
 // hour_requests and hour_seconds over the last hour. The last minute that is over may not be written yet and is left out. Where it
 // is counted for less long, the average is over that time, and null before a minute is there.
-const Rates = `SELECT host_id,
+const RatesSQL = `SELECT host_id,
 	CASE WHEN n > 0 THEN five_requests / least(5, n) END AS requests, CASE WHEN n > 0 THEN five_seconds / least(5, n) END AS seconds,
 	CASE WHEN n > 0 THEN all_requests / least(60, n) END AS hour_requests, CASE WHEN n > 0 THEN all_seconds / least(60, n) END AS hour_seconds
 FROM (SELECT host_id, extract(epoch FROM upto - min(minute))::float8 / 60 AS n,

@@ -82,7 +82,7 @@ func (f *fixture) at(t *testing.T, instance, ago int) {
 func (f *fixture) rates() string {
 	return f.Value(`SELECT coalesce(string_agg(concat_ws(' ', h.name, round(r.requests::numeric, 2), round(r.seconds::numeric, 2), '|',
 		round(r.hour_requests::numeric, 2), round(r.hour_seconds::numeric, 2)), '; ' ORDER BY h.name), '')
-		FROM (` + load.Rates + `) r JOIN hosts h ON h.id = r.host_id`)
+		FROM (` + load.RatesSQL + `) r JOIN hosts h ON h.id = r.host_id`)
 }
 
 // What instances count adds up for each host, in averages that leave out what may not be written yet.

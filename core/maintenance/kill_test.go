@@ -30,7 +30,7 @@ func child(args []string) error {
 	if err != nil {
 		return err
 	}
-	maintenance.New(maintenance.Config{DB: d, Queue: q, Sessions: identitytest.New(d), Trail: &trail{}}).Register()
+	maintenance.New(maintenance.Config{DB: d, Queue: q, Sessions: identitytest.New(d), AuditLog: &trail{}}).Register()
 	if err := q.Start(context.Background()); err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func TestKilledWhileRollingUp(t *testing.T) {
 	url := dbtest.URL(t)
 	i := prepare(t, url, maintenance.Config{})
 	now := time.Now()
-	if err := metric.Ensure(t.Context(), i.db, now); err != nil {
+	if err := metric.EnsurePartitions(t.Context(), i.db, now); err != nil {
 		t.Fatal(err)
 	}
 	i.Exec(`INSERT INTO metric_samples (at, target_kind, target_id, cpu, net_in) SELECT $1::timestamptz + n * interval '1 minute', 'guest',

@@ -28,7 +28,7 @@ func (m metrics) maintain(ctx context.Context, p *progress) error {
 	if err != nil {
 		return err
 	}
-	if err := metric.Ensure(ctx, m.db, now); err != nil {
+	if err := metric.EnsurePartitions(ctx, m.db, now); err != nil {
 		return err
 	}
 	if err := m.rollUp(ctx, p, now); err != nil {
@@ -87,7 +87,7 @@ func (m metrics) drop(ctx context.Context, p *progress, resolution metric.Resolu
 	if needed.Before(before) {
 		before = needed
 	}
-	dropped, err := metric.Drop(ctx, m.db, resolution, before)
+	dropped, err := metric.DropPartitions(ctx, m.db, resolution, before)
 	for _, start := range dropped {
 		p.run.Note("dropped the %s of the partition that starts on %s", what, start.Format(time.DateOnly))
 	}

@@ -26,14 +26,14 @@ type Sessions interface {
 	Prune(ctx context.Context) (int64, error)
 }
 
-// Trail shortens the audit trail.
-type Trail interface {
+// AuditLog shortens the audit trail.
+type AuditLog interface {
 	// Prune deletes the rows that are older, with its own row in the trail, and says how many; with an error too, those
 	// that went before it.
 	Prune(ctx context.Context, before time.Time) (int64, error)
-	// Blank takes the addresses out of the rows that are older, with its own row in the trail, and says of how many; with an error too,
-	// those of which it did before it.
-	Blank(ctx context.Context, before time.Time) (int64, error)
+	// RemoveAddresses takes the addresses out of the rows that are older, with its own row in the trail, and says of how many; with an error
+	// too, those of which it did before it.
+	RemoveAddresses(ctx context.Context, before time.Time) (int64, error)
 }
 
 // Config is what the housekeeping works with.
@@ -48,8 +48,8 @@ type Config struct {
 	// Bundles deletes bundles that nothing refers to; *bundle.Store does. Nil keeps them.
 	Bundles Sessions
 	// Drafts deletes ended firewall drafts; *draft.Store does. Nil keeps them.
-	Drafts Sessions
-	Trail  Trail
+	Drafts   Sessions
+	AuditLog AuditLog
 }
 
 // Runner knows the kinds of maintenance jobs.
@@ -75,7 +75,7 @@ func New(c Config) *Runner {
 			"rows", sessions{c.Sessions, c.Replays, c.Consoles, c.Bundles, c.Drafts}.prune},
 		{"jobs.prune", "Delete ended jobs and their transcripts after the retention period", "jobs", jobs{c.DB}.prune},
 		{"metrics.maintain", "Roll up metric samples and delete old ones after the retention period", "partitions", metrics{c.DB}.maintain},
-		{"audit.prune", "Delete audit entries after the retention period", "", trail{c.DB, c.Trail}.prune},
+		{"audit.prune", "Delete audit entries after the retention period", "", trail{c.DB, c.AuditLog}.prune},
 	}}
 }
 
@@ -90,7 +90,7 @@ func (u *Runner) Register() {
 func (u *Runner) Kinds() []schedule.Kind {
 	kinds := make([]schedule.Kind, len(u.kinds))
 	for i, c := range u.kinds {
-		kinds[i] = schedule.Of(c.kind, c.summary, func(ctx context.Context, _ struct{}) (schedule.Enqueue, error) {
+		kinds[i] = schedule.NewKind(c.kind, c.summary, func(ctx context.Context, _ struct{}) (schedule.Enqueue, error) {
 			if caller := identity.FromContext(ctx); caller != nil && caller.Instance() < identity.Admin {
 				return nil, problem.New(problem.CodeForbidden, "this requires the role %s",
 					identity.Admin).With("role", identity.Admin.String())
@@ -114,7 +114,7 @@ type progress struct {
 
 func (u *Runner) perform(ctx context.Context, run *job.Run, c kindOfJob) error {
 	p := &progress{run: run}
-	if err := run.Progress(p); err != nil {
+	if err := run.LoadCheckpoint(p); err != nil {
 		return err
 	}
 	err := c.work(ctx, p)
@@ -141,7 +141,7 @@ func (u *Runner) record(ctx context.Context, p *progress, c kindOfJob) error {
 		return err
 	}
 	p.Deleted = 0
-	return p.run.SaveProgress(ctx, p)
+	return p.run.SaveCheckpoint(ctx, p)
 }
 
 // count adds what was deleted to the job's checkpoint.
@@ -151,7 +151,7 @@ func (p *progress) count(ctx context.Context, n int64) error {
 	}
 	p.Deleted += n
 	// What is done is done, even when the job was canceled meanwhile.
-	return p.run.SaveProgress(context.WithoutCancel(ctx), p)
+	return p.run.SaveCheckpoint(context.WithoutCancel(ctx), p)
 }
 
 // drain calls batch until it finds nothing any more, and says how many it deleted in this run.

@@ -23,7 +23,7 @@ import (
 	"github.com/hostler/hostler/internal/waittest"
 )
 
-var everything = identity.Visible{All: true, Teams: []int64{}}
+var everything = identity.VisibleTeams{All: true, Teams: []int64{}}
 
 // instance is one service of several on a database.
 type instance struct {
@@ -44,7 +44,7 @@ type trail struct {
 	err     error
 }
 
-func (p *trail) Blank(_ context.Context, before time.Time) (int64, error) {
+func (p *trail) RemoveAddresses(_ context.Context, before time.Time) (int64, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.blanked = append(p.blanked, before)
@@ -80,8 +80,8 @@ func prepare(t testing.TB, url string, c maintenance.Config) *instance {
 	if c.Sessions == nil {
 		c.Sessions = identitytest.New(d)
 	}
-	if c.Trail == nil {
-		c.Trail = &trail{}
+	if c.AuditLog == nil {
+		c.AuditLog = &trail{}
 	}
 	u := maintenance.New(c)
 	u.Register()
@@ -227,7 +227,7 @@ func TestJobsWithLongTranscripts(t *testing.T) {
 func TestAudit(t *testing.T) {
 	t.Parallel()
 	rows := &trail{rows: 3}
-	i := start(t, dbtest.URL(t), maintenance.Config{Trail: rows})
+	i := start(t, dbtest.URL(t), maintenance.Config{AuditLog: rows})
 	want(t, i.did("audit.prune"), "audit.retention_days is 0")
 	if len(rows.before) != 0 {
 		t.Error("the trail was shortened all the same")
@@ -264,7 +264,7 @@ func TestMetrics(t *testing.T) {
 	i := start(t, dbtest.URL(t), maintenance.Config{})
 	today := metric.Day(time.Now())
 	for _, age := range []int{1, 4} {
-		if err := metric.Ensure(t.Context(), i.db, today.AddDate(0, 0, -age)); err != nil {
+		if err := metric.EnsurePartitions(t.Context(), i.db, today.AddDate(0, 0, -age)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -294,7 +294,7 @@ func TestMetricsKeepsWhatIsNotRolledUp(t *testing.T) {
 	t.Parallel()
 	i := start(t, dbtest.URL(t), maintenance.Config{})
 	old := metric.Day(time.Now()).AddDate(0, 0, -9)
-	if err := metric.Ensure(t.Context(), i.db, old); err != nil {
+	if err := metric.EnsurePartitions(t.Context(), i.db, old); err != nil {
 		t.Fatal(err)
 	}
 	i.Exec("INSERT INTO metric_samples (at, target_kind, target_id, cpu) VALUES ($1, 'guest', 1, 0.5)", old)
@@ -338,7 +338,8 @@ func TestKinds(t *testing.T) {
 	if err != nil || j.Target.Kind != "instance" || j.TeamID != nil {
 		t.Errorf("%+v, %v", j, err)
 	}
-	if _, err := i.Get(t.Context(), id, identity.Visible{Teams: []int64{1, 7}}); problem.CodeOf(err) != problem.CodeNotFound || err == nil {
+	if _, err := i.Get(t.Context(), id, identity.VisibleTeams{Teams: []int64{1, 7}}); problem.CodeOf(err) != problem.CodeNotFound ||
+		err == nil {
 		t.Errorf("a team sees the instance's job: %v", err)
 	}
 }

@@ -23,7 +23,7 @@ func BenchmarkDays(b *testing.B) {
 		hours := days * 24
 		for hour := range hours {
 			began := noon.Add(-12*time.Hour + time.Duration(hour)*time.Hour)
-			if err := metric.Ensure(b.Context(), d, began); err != nil {
+			if err := metric.EnsurePartitions(b.Context(), d, began); err != nil {
 				b.Fatal(err)
 			}
 			dbtest.Exec(b, d, `INSERT INTO metric_samples (at, target_kind, target_id, cpu, memory, memory_total, disk, disk_total, net_in, net_out,
@@ -34,7 +34,7 @@ func BenchmarkDays(b *testing.B) {
 			most = max(most, statements.Count(func() { rollUp(b, d, began.Add(time.Hour)) }))
 			took := time.Since(up)
 			all, longest = all+took, max(longest, took)
-			if _, err := metric.Drop(b.Context(), d, metric.Raw, began.AddDate(0, 0, -2)); err != nil {
+			if _, err := metric.DropPartitions(b.Context(), d, metric.Raw, began.AddDate(0, 0, -2)); err != nil {
 				b.Fatal(err)
 			}
 		}

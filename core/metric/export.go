@@ -12,8 +12,8 @@ import (
 	"github.com/hostler/hostler/core/setting"
 )
 
-// Place is the place of a sample in the order of all: time, kind and id.
-type Place struct {
+// Cursor is the place of a sample in the order of all: time, kind and id.
+type Cursor struct {
 	At   time.Time
 	Kind string
 	ID   int64
@@ -25,7 +25,7 @@ type Label struct{ Name, Value string }
 // Sample is the measurement of one object at one time, in the form for other
 // databases.
 type Sample struct {
-	Place
+	Cursor
 	// Labels say what it is of, sorted by name; none is empty.
 	Labels []Label
 	Values []Value
@@ -83,7 +83,7 @@ ORDER BY s.at, s.target_kind, s.target_id`
 // and the place up to which it has looked. No sample comes before that any
 // more, except those that fill an old gap. more reports that there is more.
 // Samples are held back as long as a poll may still add to their time.
-func Export(ctx context.Context, d *db.DB, after Place, limit int) (found []Sample, to Place, more bool, err error) {
+func Export(ctx context.Context, d *db.DB, after Cursor, limit int) (found []Sample, to Cursor, more bool, err error) {
 	interval, err := setting.Get(ctx, d, setting.PollInterval)
 	if err != nil {
 		return nil, after, false, err
@@ -100,7 +100,7 @@ func Export(ctx context.Context, d *db.DB, after Place, limit int) (found []Samp
 	if !after.At.Before(horizon) {
 		return nil, after, false, nil
 	}
-	to = Place{At: horizon}
+	to = Cursor{At: horizon}
 	if end := after.At.Add(exportWindow); end.Before(horizon) {
 		to.At, more = end, true
 	}
@@ -109,8 +109,8 @@ func Export(ctx context.Context, d *db.DB, after Place, limit int) (found []Samp
 		return nil, after, false, db.Problem(fmt.Errorf("reading samples: %w", err))
 	}
 	n := 0
-	var last Place
-	found, err = readSamples(rows, func(p Place) { n, last = n+1, p })
+	var last Cursor
+	found, err = readSamples(rows, func(p Cursor) { n, last = n+1, p })
 	if err != nil {
 		return nil, after, false, db.Problem(fmt.Errorf("reading samples: %w", err))
 	}
@@ -122,9 +122,9 @@ func Export(ctx context.Context, d *db.DB, after Place, limit int) (found []Samp
 
 // readSamples converts rows. each is called for every row, also for objects
 // that are gone.
-func readSamples(rows pgx.Rows, each func(Place)) (found []Sample, err error) {
+func readSamples(rows pgx.Rows, each func(Cursor)) (found []Sample, err error) {
 	defer rows.Close()
-	var place Place
+	var place Cursor
 	var there bool
 	labels, values := make([]string, len(exportColumns)), make([]*float64, len(measured))
 	into := []any{&place.At, &place.Kind, &place.ID, &there}
@@ -142,7 +142,7 @@ func readSamples(rows pgx.Rows, each func(Place)) (found []Sample, err error) {
 		if !there {
 			continue
 		}
-		s := Sample{Place: place}
+		s := Sample{Cursor: place}
 		for i, text := range labels {
 			if text != "" {
 				s.Labels = append(s.Labels, Label{exportColumns[i].name, text})

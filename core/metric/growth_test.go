@@ -45,7 +45,7 @@ func TestDaysUntilFull(t *testing.T) {
 	inventorytest.Write(t, d, inventorytest.Cluster{Hosts: []inventorytest.Host{{Name: "a", Node: "n1"}}, Storages: storages})
 	now := time.Now().UTC()
 	for _, month := range []time.Time{now, now.AddDate(0, 0, -14), now.AddDate(0, 0, -28)} {
-		if err := metric.Ensure(t.Context(), d, month); err != nil {
+		if err := metric.EnsurePartitions(t.Context(), d, month); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -10,11 +10,11 @@ import (
 	"github.com/hostler/hostler/core/heartbeat"
 )
 
-// Maintain creates partitions ahead of time, now and every hour, until the
+// MaintainPartitions creates partitions ahead of time, now and every hour, until the
 // context ends: samples need a partition even if the job that rolls up and
 // drops fails. An error is logged, and it tries again after a minute. The
 // heartbeat may be nil.
-func Maintain(ctx context.Context, d *db.DB, log hclog.Logger, monitor *heartbeat.Monitor) {
+func MaintainPartitions(ctx context.Context, d *db.DB, log hclog.Logger, monitor *heartbeat.Monitor) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	monitor.Beat(0)
@@ -25,7 +25,7 @@ func Maintain(ctx context.Context, d *db.DB, log hclog.Logger, monitor *heartbea
 		case <-timer.C:
 		}
 		next := time.Hour
-		if err := Ensure(ctx, d, time.Now()); err != nil && ctx.Err() == nil {
+		if err := EnsurePartitions(ctx, d, time.Now()); err != nil && ctx.Err() == nil {
 			log.Error("could not create the partitions of samples", "error", err)
 			next = time.Minute
 		}

@@ -54,7 +54,7 @@ SELECT * FROM (
 
 // marks returns the newest jobs and alerts of the targets in a period, in the
 // order of time.
-func marks(ctx context.Context, d *db.DB, targets []found, from, to time.Time, visible identity.Visible) ([]Mark, error) {
+func marks(ctx context.Context, d *db.DB, targets []found, from, to time.Time, visible identity.VisibleTeams) ([]Mark, error) {
 	var names, kinds, called, nodes, held []string
 	var ids []int64
 	for i := range targets {

@@ -35,7 +35,7 @@ var guestFamilies = []struct {
 // moment. Figures that no poll has reported for a while are left out, so that a
 // reader sees that they are missing. Every series has the labels id, kind, name
 // and cluster; hostler_guest_info has the places and names that change.
-func WriteGuests(ctx context.Context, d *db.DB, w io.Writer, visible identity.Visible) error {
+func WriteGuests(ctx context.Context, d *db.DB, w io.Writer, visible identity.VisibleTeams) error {
 	interval, err := setting.Get(ctx, d, setting.PollInterval)
 	if err != nil {
 		return err

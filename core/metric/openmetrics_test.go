@@ -13,7 +13,7 @@ import (
 	"github.com/hostler/hostler/core/metric"
 )
 
-func scrape(t testing.TB, d *db.DB, visible identity.Visible) string {
+func scrape(t testing.TB, d *db.DB, visible identity.VisibleTeams) string {
 	t.Helper()
 	var text bytes.Buffer
 	if err := metric.WriteGuests(t.Context(), d, &text, visible); err != nil {
@@ -97,9 +97,9 @@ func TestGuestsAsOpenMetrics(t *testing.T) {
 		}
 	}
 	for _, series := range []struct {
-		visible identity.Visible
+		visible identity.VisibleTeams
 		n       int
-	}{{identity.Visible{Teams: []int64{2}}, 2}, {identity.Visible{}, 0}, {everything, 3}} {
+	}{{identity.VisibleTeams{Teams: []int64{2}}, 2}, {identity.VisibleTeams{}, 0}, {everything, 3}} {
 		if got := strings.Count(scrape(t, d, series.visible), "\nhostler_guest_info{"); got != series.n {
 			t.Errorf("%+v: %d guests, want %d", series.visible, got, series.n)
 		}

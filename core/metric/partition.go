@@ -71,10 +71,10 @@ func nextMonth(t time.Time) time.Time { return month(t).AddDate(0, 1, 0) }
 // partition gives the name of the partition that begins at start.
 func (s series) partition(start time.Time) string { return s.table + "_" + start.Format(s.layout) }
 
-// Ensure creates the missing partitions of all resolutions for yesterday
+// EnsurePartitions creates the missing partitions of all resolutions for yesterday
 // (samples that fill a gap may be of that day), today and the two days after
 // it.
-func Ensure(ctx context.Context, d *db.DB, now time.Time) error {
+func EnsurePartitions(ctx context.Context, d *db.DB, now time.Time) error {
 	for _, resolution := range []Resolution{Raw, FiveMinutes, OneHour} {
 		if err := kept[resolution].ensure(ctx, d, now.Add(-behind), now.Add(ahead)); err != nil {
 			return err
@@ -114,10 +114,10 @@ func (s series) ensure(ctx context.Context, d *db.DB, first, last time.Time) err
 // reading it. A later attempt will succeed.
 var ErrInUse = errors.New("the partition is in use")
 
-// Drop drops the partitions of a resolution that ended before the given time,
+// DropPartitions drops the partitions of a resolution that ended before the given time,
 // the oldest first. It returns the beginnings of the dropped ones, also with an
 // error. It does not check whether they were rolled up; see Droppable.
-func Drop(ctx context.Context, d *db.DB, resolution Resolution, before time.Time) ([]time.Time, error) {
+func DropPartitions(ctx context.Context, d *db.DB, resolution Resolution, before time.Time) ([]time.Time, error) {
 	s := kept[resolution]
 	have, err := s.partitions(ctx, d.Pool)
 	if err != nil {

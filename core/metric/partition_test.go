@@ -23,7 +23,7 @@ func TestEnsureMakesFourDaysAndIsSafeAtOnce(t *testing.T) {
 			d = b
 		}
 		wg.Go(func() {
-			if err := metric.Ensure(t.Context(), d, date(10).Add(13*time.Hour)); err != nil {
+			if err := metric.EnsurePartitions(t.Context(), d, date(10).Add(13*time.Hour)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -48,10 +48,10 @@ func TestEnsureMakesFourDaysAndIsSafeAtOnce(t *testing.T) {
 func TestDropRemovesWholeDaysPastRetention(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
-	if err := metric.Ensure(t.Context(), d, date(10)); err != nil {
+	if err := metric.EnsurePartitions(t.Context(), d, date(10)); err != nil {
 		t.Fatal(err)
 	}
-	dropped, err := metric.Drop(t.Context(), d, metric.Raw, date(11).Add(time.Hour))
+	dropped, err := metric.DropPartitions(t.Context(), d, metric.Raw, date(11).Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -67,7 +67,7 @@ type Store struct{ DB *db.DB }
 // metrics, and the events of the targets. It reads the figures with one
 // statement, however many targets there are. Problems: invalid with all faults,
 // not_found for a target that does not exist or is not visible.
-func (s *Store) Query(ctx context.Context, q Query, visible identity.Visible) (*Answer, error) {
+func (s *Store) Query(ctx context.Context, q Query, visible identity.VisibleTeams) (*Result, error) {
 	p, err := s.plan(ctx, q, time.Now())
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (s *Store) Query(ctx context.Context, q Query, visible identity.Visible) (*
 
 // Throughput returns the traffic of the guests of each visible host, in both
 // directions, in the last hours.
-func (s *Store) Throughput(ctx context.Context, hours int, visible identity.Visible) (*Answer, error) {
+func (s *Store) Throughput(ctx context.Context, hours int, visible identity.VisibleTeams) (*Result, error) {
 	to := time.Now()
 	p, err := s.plan(ctx, Query{Metrics: []string{"net_in", "net_out"}, From: to.Add(-time.Duration(hours) * time.Hour), To: to}, to)
 	if err != nil {
@@ -215,10 +215,10 @@ func (s *Store) resolve(ctx context.Context, p *plan, now time.Time) error {
 }
 
 // read fills the answer with one statement.
-func (s *Store) read(ctx context.Context, p *plan, targets []found) (*Answer, error) {
-	a := &Answer{From: p.from, To: p.to, Resolution: p.resolution, Step: p.step, Marks: []Mark{}}
+func (s *Store) read(ctx context.Context, p *plan, targets []found) (*Result, error) {
+	a := &Result{From: p.from, To: p.to, Resolution: p.resolution, Step: p.step, Marks: []Mark{}}
 	var err error
-	if a.CompleteTo, err = RolledTo(ctx, s.DB, p.resolution); err != nil {
+	if a.CompleteTo, err = RolledUpTo(ctx, s.DB, p.resolution); err != nil {
 		return nil, err
 	}
 	numbers, tables, ids := []int32{}, []string{}, []int64{}
@@ -299,7 +299,7 @@ func (p *plan) statement() string {
 type reader struct {
 	plan   *plan
 	series [][]int
-	answer *Answer
+	answer *Result
 	row    []float64
 	// target is that of the last row, before the last values of its counters
 	// and when each was, and last the point of the last row.

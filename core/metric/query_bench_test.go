@@ -44,7 +44,7 @@ func BenchmarkQuery(b *testing.B) {
 	to := time.Now().UTC().Truncate(time.Hour)
 	from := to.AddDate(0, 0, -days)
 	for month := from; ; month = month.AddDate(0, 0, 20) {
-		if err := metric.Ensure(b.Context(), d, month); err != nil {
+		if err := metric.EnsurePartitions(b.Context(), d, month); err != nil {
 			b.Fatal(err)
 		}
 		if month.After(to) {

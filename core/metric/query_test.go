@@ -18,7 +18,7 @@ import (
 )
 
 // everything is what an owner may see.
-var everything = identity.Visible{All: true, Teams: []int64{}}
+var everything = identity.VisibleTeams{All: true, Teams: []int64{}}
 
 // past is a whole hour some hours ago: samples of it are kept, and its partitions are there.
 func past() time.Time { return time.Now().UTC().Truncate(time.Hour).Add(-3 * time.Hour) }
@@ -37,7 +37,7 @@ func charted(t testing.TB) *db.DB {
 		inventorytest.Cluster{Name: "two", Team: 2, Hosts: []inventorytest.Host{{Name: "b", Node: "m1"}},
 			Guests: []inventorytest.Guest{{VMID: 100, Node: "m1", Name: "db"}, {VMID: 101, Node: "m1", Name: "files", Container: true,
 				App: "files"}}})
-	if err := metric.Ensure(t.Context(), d, time.Now()); err != nil {
+	if err := metric.EnsurePartitions(t.Context(), d, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	return d
@@ -231,7 +231,7 @@ func TestWhatDoesNotFitIsRefused(t *testing.T) {
 		}
 	}
 	// A container is no VM, and what is another team's is not there.
-	one := identity.Visible{Teams: []int64{1}}
+	one := identity.VisibleTeams{Teams: []int64{1}}
 	for target, there := range map[string]bool{"vm:1": true, "host:1": true, "node:1/n1": true, "storage:1/nas": true, "vm:2": false,
 		"app:1": false, "host:2": false, "node:2/m1": false} {
 		q := good
@@ -265,10 +265,10 @@ func TestMarksAreJobsAndAlertsOfTheTargets(t *testing.T) {
 		VALUES (1, 'vm', 1, 'x', 'cpu high', 'critical', $1)`, from.Add(3*time.Minute))
 	q := metric.Query{Targets: []string{"vm:1"}, Metrics: []string{"cpu"}, From: from, To: from.Add(time.Hour)}
 	for _, test := range []struct {
-		visible identity.Visible
+		visible identity.VisibleTeams
 		want    []string
 	}{
-		{identity.Visible{Teams: []int64{1}}, []string{"job vm.into", "job vm.start", "job backup.restore", "alert cpu high"}},
+		{identity.VisibleTeams{Teams: []int64{1}}, []string{"job vm.into", "job vm.start", "job backup.restore", "alert cpu high"}},
 		{everything, []string{"job vm.into", "job vm.start", "job vm.then_of_team_2", "job backup.restore",
 			"alert cpu high"}},
 	} {
@@ -350,7 +350,7 @@ func TestThroughputOfAllHosts(t *testing.T) {
 			t.Fatalf("%d h: %+v, %v", hours, a, err)
 		}
 	}
-	a, err := store.Throughput(t.Context(), 1, identity.Visible{Teams: []int64{1}})
+	a, err := store.Throughput(t.Context(), 1, identity.VisibleTeams{Teams: []int64{1}})
 	if err != nil || len(a.Series) != 2 {
 		t.Fatalf("%+v, %v", a, err)
 	}
@@ -360,7 +360,7 @@ func TestThroughputOfAllHosts(t *testing.T) {
 			t.Errorf("%s: %s, want %s", a.Series[i].Metric, got, want)
 		}
 	}
-	if a, err := store.Throughput(t.Context(), 1, identity.Visible{}); err != nil || len(a.Series) != 0 {
+	if a, err := store.Throughput(t.Context(), 1, identity.VisibleTeams{}); err != nil || len(a.Series) != 0 {
 		t.Errorf("nobody: %+v, %v", a, err)
 	}
 }

@@ -17,8 +17,8 @@ const (
 	// brings samples older than Late notes them in metric_late; the rest of
 	// overlap is for the time that its transaction takes.
 	overlap = 30 * time.Minute
-	// Late is the age from which a poll notes the hour of a sample for rolling it up again.
-	Late = 20 * time.Minute
+	// LateAfter is the age from which a poll notes the hour of a sample for rolling it up again.
+	LateAfter = 20 * time.Minute
 	// margin is how long after they were rolled up rows are kept in any case,
 	// for the overlap and the first increase.
 	margin = 6 * time.Hour
@@ -47,9 +47,9 @@ func RollUp(ctx context.Context, d *db.DB, now time.Time, poll time.Duration, te
 	return nil
 }
 
-// RolledTo returns the time before which a resolution is complete; zero if
+// RolledUpTo returns the time before which a resolution is complete; zero if
 // nothing was rolled up. Raw is complete until now.
-func RolledTo(ctx context.Context, d *db.DB, resolution Resolution) (time.Time, error) {
+func RolledUpTo(ctx context.Context, d *db.DB, resolution Resolution) (time.Time, error) {
 	var to time.Time
 	if resolution == Raw {
 		return time.Now().UTC(), nil
@@ -138,7 +138,7 @@ func (r roller) fine(ctx context.Context) error {
 // coarse rolls up the five minutes to hours. The overlap of the five minutes
 // reaches into the hour before.
 func (r roller) coarse(ctx context.Context) error {
-	fine, err := RolledTo(ctx, r.d, FiveMinutes)
+	fine, err := RolledUpTo(ctx, r.d, FiveMinutes)
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func (r roller) coarse(ctx context.Context) error {
 // advance makes steps from the present end of a resolution, less the overlap,
 // to a time.
 func (r roller) advance(ctx context.Context, resolution Resolution, overlap time.Duration, to time.Time, stride time.Duration) error {
-	from, err := RolledTo(ctx, r.d, resolution)
+	from, err := RolledUpTo(ctx, r.d, resolution)
 	if err != nil || !from.Before(to) {
 		return err
 	}
@@ -192,7 +192,7 @@ func (r roller) late(ctx context.Context) error {
 // not visible to it and stay for the next run.
 func (r roller) redo(ctx context.Context, hour time.Time) error {
 	// The growth across the end of the hour belongs to the next one.
-	fine, err := RolledTo(ctx, r.d, FiveMinutes)
+	fine, err := RolledUpTo(ctx, r.d, FiveMinutes)
 	if err != nil {
 		return err
 	}
@@ -200,7 +200,7 @@ func (r roller) redo(ctx context.Context, hour time.Time) error {
 	if end.After(fine) {
 		end = fine
 	}
-	coarse, err := RolledTo(ctx, r.d, OneHour)
+	coarse, err := RolledUpTo(ctx, r.d, OneHour)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func at(clock string) time.Time {
 func newSeries(t testing.TB) *db.DB {
 	t.Helper()
 	d := dbtest.New(t)
-	if err := metric.Ensure(t.Context(), d, noon); err != nil {
+	if err := metric.EnsurePartitions(t.Context(), d, noon); err != nil {
 		t.Fatal(err)
 	}
 	return d
@@ -244,7 +244,7 @@ func TestTwoInstancesRollUpAtOnce(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
 	a, b := dbtest.Open(t, url), dbtest.Open(t, url)
-	if err := metric.Ensure(t.Context(), a, noon); err != nil {
+	if err := metric.EnsurePartitions(t.Context(), a, noon); err != nil {
 		t.Fatal(err)
 	}
 	dbtest.Exec(t, a, `INSERT INTO metric_samples (at, target_kind, target_id, cpu,
@@ -309,13 +309,13 @@ func TestDropGivesUpWhileAPartitionIsRead(t *testing.T) {
 	if _, err := tx.Exec(t.Context(), "SELECT FROM metric_samples"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := metric.Drop(t.Context(), d, metric.Raw, noon); !errors.Is(err, metric.ErrInUse) {
+	if _, err := metric.DropPartitions(t.Context(), d, metric.Raw, noon); !errors.Is(err, metric.ErrInUse) {
 		t.Errorf("%v", err)
 	}
 	if err := tx.Rollback(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if dropped, err := metric.Drop(t.Context(), d, metric.Raw, noon); err != nil || len(dropped) != 1 {
+	if dropped, err := metric.DropPartitions(t.Context(), d, metric.Raw, noon); err != nil || len(dropped) != 1 {
 		t.Errorf("%v, %v", dropped, err)
 	}
 }
@@ -324,7 +324,7 @@ func TestMonths(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	end := time.Date(2031, 12, 30, 23, 0, 0, 0, time.UTC)
-	if err := metric.Ensure(t.Context(), d, end); err != nil {
+	if err := metric.EnsurePartitions(t.Context(), d, end); err != nil {
 		t.Fatal(err)
 	}
 	have, err := metric.Partitions(t.Context(), d, metric.OneHour)
@@ -332,10 +332,10 @@ func TestMonths(t *testing.T) {
 		got != fmt.Sprint([]time.Time{time.Date(2031, 12, 1, 0, 0, 0, 0, time.UTC), time.Date(2032, 1, 1, 0, 0, 0, 0, time.UTC)}) {
 		t.Fatalf("%s, %v", got, err)
 	}
-	if dropped, err := metric.Drop(t.Context(), d, metric.OneHour, end); err != nil || len(dropped) != 0 {
+	if dropped, err := metric.DropPartitions(t.Context(), d, metric.OneHour, end); err != nil || len(dropped) != 0 {
 		t.Errorf("dropped %v, %v", dropped, err)
 	}
-	if dropped, err := metric.Drop(t.Context(), d, metric.OneHour, end.AddDate(0, 0, 2)); err != nil || len(dropped) != 1 {
+	if dropped, err := metric.DropPartitions(t.Context(), d, metric.OneHour, end.AddDate(0, 0, 2)); err != nil || len(dropped) != 1 {
 		t.Errorf("dropped %v, %v", dropped, err)
 	}
 }

@@ -18,7 +18,7 @@ func TestStatementsDoNotGrowWithGuests(t *testing.T) {
 		d, statements := dbtest.Counting(t, dbtest.URL(t))
 		inventorytest.Many(t, d, guests, 0)
 		from := past().Add(-4 * time.Hour)
-		if err := metric.Ensure(t.Context(), d, from); err != nil {
+		if err := metric.EnsurePartitions(t.Context(), d, from); err != nil {
 			t.Fatal(err)
 		}
 		dbtest.Exec(t, d, `INSERT INTO metric_samples (at, target_kind, target_id, cpu, net_in)
@@ -26,7 +26,7 @@ func TestStatementsDoNotGrowWithGuests(t *testing.T) {
 			from, guests)
 		rolled = statements.Count(func() {
 			rollUp(t, d, past())
-			if _, err := metric.Drop(t.Context(), d, metric.Raw, from.AddDate(0, 0, -2)); err != nil {
+			if _, err := metric.DropPartitions(t.Context(), d, metric.Raw, from.AddDate(0, 0, -2)); err != nil {
 				t.Fatal(err)
 			}
 		})

@@ -98,7 +98,7 @@ var finders = map[Kind]string{
 
 // find finds the targets with one statement for each kind. The problem is
 // not_found for a target that does not exist or is not visible.
-func find(ctx context.Context, d *db.DB, targets []Target, visible identity.Visible) ([]found, error) {
+func find(ctx context.Context, d *db.DB, targets []Target, visible identity.VisibleTeams) ([]found, error) {
 	all := make([]found, len(targets))
 	at := map[Kind][]int{}
 	for i, t := range targets {
@@ -152,7 +152,7 @@ func find(ctx context.Context, d *db.DB, targets []Target, visible identity.Visi
 }
 
 // everyHost returns the visible hosts, by name.
-func everyHost(ctx context.Context, d *db.DB, visible identity.Visible) ([]found, error) {
+func everyHost(ctx context.Context, d *db.DB, visible identity.VisibleTeams) ([]found, error) {
 	rows, err := d.Pool.Query(ctx, "SELECT id, name FROM hosts WHERE $1 OR team_id = ANY ($2) ORDER BY name", visible.All, visible.Teams)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("listing hosts: %w", err))

@@ -70,53 +70,54 @@ func timeless(diff string) string {
 // problems: not_found, invalid_state if nothing is staged, plan_stale, those of
 // Create, and with undoAfter ssh_not_enrolled, consent_required and
 // unsupported.
-func (s *Store) Apply(ctx context.Context, hostID int64, node string, confirm *string, undoAfter *time.Duration) (guest.Started, error) {
+func (s *Store) Apply(ctx context.Context, hostID int64, node string, confirm *string, undoAfter *time.Duration) (guest.StartResult,
+	error) {
 	if d := undoAfter; d != nil && *d != 0 && (*d < MinUndoAfter || *d > MaxUndoAfter) {
-		return guest.Started{}, problem.Invalid(problem.Fault{Loc: []any{"body", "undo_after_s"}, Type: "value_error",
+		return guest.StartResult{}, problem.Invalid(problem.Fault{Loc: []any{"body", "undo_after_s"}, Type: "value_error",
 			Msg: fmt.Sprintf("must be 0 for none, or %d to %d", int(MinUndoAfter.Seconds()), int(MaxUndoAfter.Seconds()))})
 	}
 	p, err := s.find(ctx, hostID, node)
 	if err != nil {
-		return guest.Started{}, err
+		return guest.StartResult{}, err
 	}
 	draft := plan.Begin(ctx)
-	if err := draft.Stop(ctx, s.able(ctx, hostID), plan.Confirmation{}); err != nil {
-		return guest.Started{}, err
+	if err := draft.RefuseAndStop(ctx, s.able(ctx, hostID), plan.Confirmation{}); err != nil {
+		return guest.StartResult{}, err
 	}
 	n, err := s.read(ctx, &p)
-	if err := draft.Stop(ctx, err, plan.Confirmation{}); err != nil {
-		return guest.Started{}, err
+	if err := draft.RefuseAndStop(ctx, err, plan.Confirmation{}); err != nil {
+		return guest.StartResult{}, err
 	}
 	if n.Diff == "" {
 		err := draft.Refuse(problem.New(problem.CodeInvalidState, "the node %s has no staged changes", node))
 		if err != nil {
-			return guest.Started{}, err
+			return guest.StartResult{}, err
 		}
 	}
 	v, err := s.judgePath(ctx, &p, n)
 	if err != nil {
-		return guest.Started{}, err
+		return guest.StartResult{}, err
 	}
 	undoHost, after, why, err := s.undoOf(ctx, &p, n, undoAfter)
-	if err := draft.Stop(ctx, err, plan.Confirmation{}); err != nil {
-		return guest.Started{}, err
+	if err := draft.RefuseAndStop(ctx, err, plan.Confirmation{}); err != nil {
+		return guest.StartResult{}, err
 	}
 	c := plan.Confirmation{Code: problem.CodeConfirmRequired, Phrase: node, Given: confirm != nil && *confirm == node, IsSelf: v.asks(),
 		Why: fmt.Sprintf("the network of the node %s is changed; to proceed, send the node's name as confirm", node)}
 	if v.asks() {
 		c.Code, c.Why = problem.CodeSelfTarget, pathText(node, v)+" To proceed, send the node's name as confirm"
 	}
-	if err := draft.Decide(ctx, c, func(ctx context.Context, pl *plan.Plan) error {
+	if err := draft.Finish(ctx, c, func(ctx context.Context, pl *plan.Plan) error {
 		tellUndo(&p, v, after, why, pl)
 		return s.tell(ctx, &p, n, v, pl)
 	}); err != nil {
-		return guest.Started{}, err
+		return guest.StartResult{}, err
 	}
 	params := applyParams{HostID: hostID, Node: node, Diff: timeless(n.Diff), Self: v.asks(), Restore: n.Restore,
 		UndoHost: undoHost, UndoAfterS: int64(after.Seconds())}
 	params.Want, params.Gone = staged(n)
-	if err := idempotency.Keep(ctx, v.asks()); err != nil {
-		return guest.Started{}, err
+	if err := idempotency.SaveData(ctx, v.asks()); err != nil {
+		return guest.StartResult{}, err
 	}
 	audit.Describe(ctx, func(e *audit.Entry) {
 		e.TargetKind, e.TargetName = "node", node
@@ -129,12 +130,12 @@ func (s *Store) Apply(ctx context.Context, hostID int64, node string, confirm *s
 	}
 	made, err := s.Actor.Enqueue(ctx, job.Spec{
 		Kind: applyKind, Target: job.Target{Kind: "node", ID: hostID, Name: node}, TeamID: p.TeamID, HostID: hostID,
-		Exclusive: p.Exclusive(), Params: params, Asked: asked,
+		Exclusive: p.Exclusive(), Params: params, PublicParams: asked,
 	})
 	if err != nil {
-		return guest.Started{}, err
+		return guest.StartResult{}, err
 	}
-	return guest.Started{Job: made.View(), IsSelf: v.asks()}, nil
+	return guest.StartResult{Job: made.View(), IsSelf: v.asks()}, nil
 }
 
 // pathText describes what an apply does to the path of the service.
@@ -152,7 +153,7 @@ func pathText(node string, v *verdict) string {
 }
 
 // tell writes the effects of an apply into the plan.
-func (s *Store) tell(ctx context.Context, p *host.Place, n hypervisor.NodeNetwork, v *verdict, pl *plan.Plan) error {
+func (s *Store) tell(ctx context.Context, p *host.NodeRef, n hypervisor.NodeNetwork, v *verdict, pl *plan.Plan) error {
 	pl.Add(plan.KindHost, p.Node, "%s", pathText(p.Node, v))
 	if n.Diff == "" {
 		return nil
@@ -169,7 +170,7 @@ func (s *Store) tell(ctx context.Context, p *host.Place, n hypervisor.NodeNetwor
 			what = *stagedOf(n, *i)
 		}
 		pl.Add(plan.KindHost, host.Clean(name), "The interface %s is %s.", host.Clean(name), what)
-		if !slices.ContainsFunc(by, func(b StagedBy) bool { return b.Interface == name }) {
+		if !slices.ContainsFunc(by, func(b StagedChange) bool { return b.Interface == name }) {
 			pl.Warn("The change of %s was not staged through this service.", host.Clean(name))
 		}
 	}
@@ -197,11 +198,11 @@ func (s *Store) tell(ctx context.Context, p *host.Place, n hypervisor.NodeNetwor
 		}
 		if others > 0 {
 			pl.Add(plan.KindGuest, "", "%s on the bridge %s.",
-				plan.Counted(others, "1 NIC of a guest of another team is", "%d NICs of guests of other teams are"), i.Name)
+				plan.Plural(others, "1 NIC of a guest of another team is", "%d NICs of guests of other teams are"), i.Name)
 		}
 	}
 	if touched && all.unknown > 0 {
-		pl.Warn("For %s of the node, the bridges in use are not known yet.", plan.Counted(all.unknown, "1 guest", "%d guests"))
+		pl.Warn("For %s of the node, the bridges in use are not known yet.", plan.Plural(all.unknown, "1 guest", "%d guests"))
 	}
 	pl.Add(plan.KindHost, "", "Staged changes:\n%s", host.CleanTo(timeless(n.Diff), maxTexts))
 	return nil
@@ -229,7 +230,7 @@ func disturbed(n hypervisor.NodeNetwork, bridge hypervisor.Interface) string {
 
 // judgePath judges the staged configuration by the way in which the service
 // reaches the node.
-func (s *Store) judgePath(ctx context.Context, p *host.Place, n hypervisor.NodeNetwork) (*verdict, error) {
+func (s *Store) judgePath(ctx context.Context, p *host.NodeRef, n hypervisor.NodeNetwork) (*verdict, error) {
 	dialled, err := s.dialled(ctx, p)
 	if err != nil {
 		return nil, err
@@ -245,7 +246,7 @@ func (s *Store) judgePath(ctx context.Context, p *host.Place, n hypervisor.NodeN
 // the hosts that are connected to it. It returns the address by which the
 // cluster knows the node if there is no such host, or if another host is asked,
 // which reaches the node by that address.
-func (s *Store) dialled(ctx context.Context, p *host.Place) ([]netip.Addr, error) {
+func (s *Store) dialled(ctx context.Context, p *host.NodeRef) ([]netip.Addr, error) {
 	rows, err := s.DB.Pool.Query(ctx, `SELECT address FROM hosts WHERE cluster_id = $1 AND entry_node = $2`, p.ClusterID, p.Node)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading the addresses of a node: %w", err))
@@ -291,7 +292,7 @@ func (s *Store) dialled(ctx context.Context, p *host.Place) ([]netip.Addr, error
 }
 
 // ownBridges returns the bridges of a node on which the service's own guest is.
-func (s *Store) ownBridges(ctx context.Context, p *host.Place) ([]string, error) {
+func (s *Store) ownBridges(ctx context.Context, p *host.NodeRef) ([]string, error) {
 	if s.Self == nil {
 		return nil, nil
 	}

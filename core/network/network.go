@@ -42,17 +42,17 @@ type Store struct {
 	Self *guest.Self
 	// Resolve gives the addresses of a name; nil asks the system's resolver.
 	Resolve func(ctx context.Context, name string) ([]netip.Addr, error)
-	// Answers is how long a node may take to answer again after an apply; 0 is
-	// a minute. Steady is how long it has to answer after the apply has ended
-	// before that is believed; 0 is 5 s. Ends is how long the apply may last
+	// AnswerLimit is how long a node may take to answer again after an apply; 0 is
+	// a minute. SteadyTime is how long it has to answer after the apply has ended
+	// before that is believed; 0 is 5 s. ApplyLimit is how long the apply may last
 	// while the node answers; 0 is 10 minutes.
-	Answers, Steady, Ends time.Duration
+	AnswerLimit, SteadyTime, ApplyLimit time.Duration
 	// UndoAfter is after how long a node's machine puts its network back where
 	// a request does not say; 0 is two minutes.
 	UndoAfter time.Duration
-	// Each is how long one node of a list may take, and All how long all of
+	// NodeLimit is how long one node of a list may take, and ListLimit how long all of
 	// them may; 0 is 5 s and 90 s.
-	Each, All time.Duration
+	NodeLimit, ListLimit time.Duration
 }
 
 // Interface is a network interface of a node. The names of its settings are
@@ -83,8 +83,8 @@ type Interface struct {
 	Options    map[string]string `json:"options" doc:"Other options, as the hypervisor names them; they are kept"`
 }
 
-// StagedBy is a change that was staged through this service.
-type StagedBy struct {
+// StagedChange is a change that was staged through this service.
+type StagedChange struct {
 	Interface string    `json:"interface" example:"vmbr1"`
 	Action    string    `json:"action" enum:"create,edit,delete"`
 	User      string    `json:"user" example:"ann@example.com"`
@@ -93,14 +93,14 @@ type StagedBy struct {
 
 // Node is the network of a node.
 type Node struct {
-	HostID     int64       `json:"host_id" example:"1" doc:"The host through which the node was read"`
-	Host       string      `json:"host" example:"lab"`
-	ClusterID  int64       `json:"cluster_id" example:"1"`
-	Cluster    string      `json:"cluster" example:"prod" doc:"Name of the cluster; empty for a standalone host"`
-	Node       string      `json:"node" example:"pve1"`
-	Interfaces []Interface `json:"interfaces" doc:"Interfaces as they will be after the staged changes are applied"`
-	Staged     *string     `json:"staged" doc:"Staged changes of all users, as a unified diff; null if there are none"`
-	StagedBy   []StagedBy  `json:"staged_by" doc:"Changes that were staged through this service; all others were staged elsewhere"`
+	HostID     int64          `json:"host_id" example:"1" doc:"The host through which the node was read"`
+	Host       string         `json:"host" example:"lab"`
+	ClusterID  int64          `json:"cluster_id" example:"1"`
+	Cluster    string         `json:"cluster" example:"prod" doc:"Name of the cluster; empty for a standalone host"`
+	Node       string         `json:"node" example:"pve1"`
+	Interfaces []Interface    `json:"interfaces" doc:"Interfaces as they will be after the staged changes are applied"`
+	Staged     *string        `json:"staged" doc:"Staged changes of all users, as a unified diff; null if there are none"`
+	StagedBy   []StagedChange `json:"staged_by" doc:"Changes that were staged through this service; all others were staged elsewhere"`
 }
 
 // Attachment is a NIC of a guest on a bridge.
@@ -139,8 +139,8 @@ type Bridges struct {
 }
 
 // find finds a host and a node of its cluster.
-func (s *Store) find(ctx context.Context, hostID int64, node string) (host.Place, error) {
-	return host.FindPlace(ctx, s.DB, hostID, node)
+func (s *Store) find(ctx context.Context, hostID int64, node string) (host.NodeRef, error) {
+	return host.FindNode(ctx, s.DB, hostID, node)
 }
 
 // asked reads the visible nodes, each with the host that is connected to it, or
@@ -168,13 +168,13 @@ const (
 // List reads the networks of all visible nodes, or of those of a host's
 // cluster, with the guests on their bridges. Nodes that cannot be asked are in
 // the answer's list of errors.
-func (s *Store) List(ctx context.Context, hostID int64, visible identity.Visible) (Bridges, error) {
+func (s *Store) List(ctx context.Context, hostID int64, visible identity.VisibleTeams) (Bridges, error) {
 	out := Bridges{Nodes: []Node{}, Attachments: []Attachment{}, Errors: []Failure{}}
 	rows, err := s.DB.Pool.Query(ctx, asked, visible.All, visible.Teams, hostID)
 	if err != nil {
 		return out, db.Problem(fmt.Errorf("listing nodes: %w", err))
 	}
-	places, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (p host.Place, err error) {
+	places, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (p host.NodeRef, err error) {
 		var cluster *int64
 		err = row.Scan(&p.HostID, &cluster, &p.TeamID, &p.Host, &p.Cluster, &p.Node)
 		if cluster != nil {
@@ -188,7 +188,7 @@ func (s *Store) List(ctx context.Context, hostID int64, visible identity.Visible
 	found, failed := make([]*Node, len(places)), make([]error, len(places))
 	var asking sync.WaitGroup
 	slots := make(chan struct{}, atOnce)
-	inTime, cancel := context.WithTimeout(ctx, cmp.Or(s.All, allLimit))
+	inTime, cancel := context.WithTimeout(ctx, cmp.Or(s.ListLimit, allLimit))
 	defer cancel()
 	for i := range places {
 		asking.Go(func() {
@@ -235,8 +235,8 @@ type attachments struct {
 }
 
 // attached reads the NICs on the bridges of clusters, or of one node.
-func (s *Store) attached(ctx context.Context, clusters []int64, node string, visible identity.Visible) (all attachments, err error) {
-	nics, unknown, err := guest.Attached(ctx, s.DB, clusters, node)
+func (s *Store) attached(ctx context.Context, clusters []int64, node string, visible identity.VisibleTeams) (all attachments, err error) {
+	nics, unknown, err := guest.AttachedNICs(ctx, s.DB, clusters, node)
 	if err != nil {
 		return all, err
 	}
@@ -268,8 +268,8 @@ func (a attachments) on(bridge string) (seen []Attachment, others int) {
 }
 
 // read asks for the network of a node.
-func (s *Store) read(ctx context.Context, p *host.Place) (hypervisor.NodeNetwork, error) {
-	n, err := host.Ask(ctx, s.Hosts, p.HostID, endpoint.Monitoring,
+func (s *Store) read(ctx context.Context, p *host.NodeRef) (hypervisor.NodeNetwork, error) {
+	n, err := host.Call(ctx, s.Hosts, p.HostID, endpoint.Monitoring,
 		func(ctx context.Context, m hypervisor.NetworkManager) (hypervisor.NodeNetwork, error) {
 			return m.NodeNetwork(ctx, p.Node)
 		})
@@ -277,20 +277,20 @@ func (s *Store) read(ctx context.Context, p *host.Place) (hypervisor.NodeNetwork
 }
 
 // listed is node within its share of a list's time.
-func (s *Store) listed(ctx context.Context, p *host.Place) (*Node, error) {
-	limit := cmp.Or(s.Each, eachLimit)
+func (s *Store) listed(ctx context.Context, p *host.NodeRef) (*Node, error) {
+	limit := cmp.Or(s.NodeLimit, eachLimit)
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	n, err := s.node(ctx, p)
 	if err != nil && ctx.Err() != nil {
-		return nil, problem.New(problem.CodeTimeout, "the node did not answer within %s", limit).Because(err)
+		return nil, problem.New(problem.CodeTimeout, "the node did not answer within %s", limit).WithCause(err)
 	}
 	return n, err
 }
 
 // node reads the interfaces of a node. It fails if the host was never polled,
 // because the node's name is not known then.
-func (s *Store) node(ctx context.Context, p *host.Place) (*Node, error) {
+func (s *Store) node(ctx context.Context, p *host.NodeRef) (*Node, error) {
 	if p.Node == "" {
 		return nil, problem.New(problem.CodeInvalidState, "the host's nodes have not been read yet")
 	}
@@ -302,9 +302,9 @@ func (s *Store) node(ctx context.Context, p *host.Place) (*Node, error) {
 }
 
 // show returns the network of a node in the API's form.
-func (s *Store) show(ctx context.Context, p *host.Place, n hypervisor.NodeNetwork) (*Node, error) {
+func (s *Store) show(ctx context.Context, p *host.NodeRef, n hypervisor.NodeNetwork) (*Node, error) {
 	out := &Node{HostID: p.HostID, Host: p.Host, ClusterID: p.ClusterID, Cluster: p.Cluster, Node: p.Node, Interfaces: []Interface{},
-		StagedBy: []StagedBy{}}
+		StagedBy: []StagedChange{}}
 	for _, i := range n.Interfaces {
 		shown := showInterface(i)
 		shown.Staged = stagedOf(n, i)
@@ -390,13 +390,13 @@ func clean(texts []string) []string {
 
 // stagedBy returns who staged the present changes of a node through this
 // service. A change that was staged and taken back is left out.
-func (s *Store) stagedBy(ctx context.Context, p *host.Place, n hypervisor.NodeNetwork) ([]StagedBy, error) {
+func (s *Store) stagedBy(ctx context.Context, p *host.NodeRef, n hypervisor.NodeNetwork) ([]StagedChange, error) {
 	rows, err := s.DB.Pool.Query(ctx, `SELECT interface, action, email, at FROM network_staged WHERE cluster_id = $1 AND node = $2
 		ORDER BY at, interface`, p.ClusterID, p.Node)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading the authors of staged changes: %w", err))
 	}
-	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (b StagedBy, err error) {
+	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (b StagedChange, err error) {
 		err = row.Scan(&b.Interface, &b.Action, &b.User, &b.At)
 		b.At = b.At.UTC()
 		return b, err
@@ -406,17 +406,17 @@ func (s *Store) stagedBy(ctx context.Context, p *host.Place, n hypervisor.NodeNe
 	}
 	if !n.Unclear {
 		still := changed(n)
-		all = slices.DeleteFunc(all, func(b StagedBy) bool { return !slices.Contains(still, b.Interface) })
+		all = slices.DeleteFunc(all, func(b StagedChange) bool { return !slices.Contains(still, b.Interface) })
 	}
 	if all == nil {
-		all = []StagedBy{}
+		all = []StagedChange{}
 	}
 	return all, nil
 }
 
 // failureOf gives the entry for a node that did not answer, with the
 // permissions that its token lacks.
-func failureOf(p *host.Place, err error) Failure {
+func failureOf(p *host.NodeRef, err error) Failure {
 	known := problem.From(plugin.Problem(err))
 	f := Failure{HostID: p.HostID, Host: p.Host, Node: p.Node, Error: string(known.Code), Detail: known.Detail, Missing: []string{}}
 	if reason, ok := known.Members["reason"].(string); ok {

@@ -24,8 +24,8 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// Staged is the result of staging a change.
-type Staged struct {
+// StageResult is the result of staging a change.
+type StageResult struct {
 	HostID    int64   `json:"host_id" example:"1"`
 	Node      string  `json:"node" example:"pve1"`
 	Interface string  `json:"iface" example:"vmbr1"`
@@ -33,14 +33,14 @@ type Staged struct {
 	Diff      *string `json:"staged" doc:"All staged changes on the node, by any user, as a unified diff; null if they could not be read afterwards or none are left"`
 }
 
-// Reverted is the result of Revert.
-type Reverted struct {
-	HostID   int64      `json:"host_id" example:"1"`
-	Node     string     `json:"node" example:"pve1"`
-	Reverted bool       `json:"reverted" doc:"false if nothing was staged"`
-	Diff     *string    `json:"diff" doc:"Discarded changes as a unified diff; null for none"`
-	StagedBy []StagedBy `json:"staged_by" doc:"Discarded changes that were staged through this service, and the users who staged them"`
-	Others   []string   `json:"others" doc:"Interfaces whose discarded changes were staged elsewhere"`
+// RevertResult is the result of Revert.
+type RevertResult struct {
+	HostID   int64          `json:"host_id" example:"1"`
+	Node     string         `json:"node" example:"pve1"`
+	Reverted bool           `json:"reverted" doc:"false if nothing was staged"`
+	Diff     *string        `json:"diff" doc:"Discarded changes as a unified diff; null for none"`
+	StagedBy []StagedChange `json:"staged_by" doc:"Discarded changes that were staged through this service, and the users who staged them"`
+	Others   []string       `json:"others" doc:"Interfaces whose discarded changes were staged elsewhere"`
 }
 
 // These bound the requests of a change that is only staged: it changes files on
@@ -64,14 +64,14 @@ type Request struct {
 // able returns the problem capability_missing, or unsupported.
 func (s *Store) able(ctx context.Context, hostID int64) error {
 	return s.Hosts.Require(ctx, hostID, endpoint.Lifecycle, func(at hypervisor.Host) error {
-		_, err := host.Able[hypervisor.NetworkManager](at)
+		_, err := host.AsAbility[hypervisor.NetworkManager](at)
 		return err
 	})
 }
 
 // begin begins every change: it finds the place, checks what the host can do,
 // and reads the present network.
-func (s *Store) begin(ctx context.Context, hostID int64, node string) (host.Place, hypervisor.NodeNetwork, error) {
+func (s *Store) begin(ctx context.Context, hostID int64, node string) (host.NodeRef, hypervisor.NodeNetwork, error) {
 	p, err := s.find(ctx, hostID, node)
 	if err == nil {
 		err = s.able(ctx, hostID)
@@ -86,35 +86,35 @@ func (s *Store) begin(ctx context.Context, hostID int64, node string) (host.Plac
 // Create stages a new interface. All faults are one problem invalid. Other
 // problems: not_found, conflict for a name that is in use, capability_missing,
 // unsupported, guest_busy while the node's network is being changed,
-// outcome_unknown, and those of host.Ask.
-func (s *Store) Create(ctx context.Context, r Request, kind string, config Config) (Staged, error) {
+// outcome_unknown, and those of host.Call.
+func (s *Store) Create(ctx context.Context, r Request, kind string, config Config) (StageResult, error) {
 	if faults := checkName(r.Name, kind); faults != nil {
-		return Staged{}, problem.Invalid(faults...)
+		return StageResult{}, problem.Invalid(faults...)
 	}
 	p, n, err := s.begin(ctx, r.HostID, r.Node)
 	if err != nil {
-		return Staged{}, err
+		return StageResult{}, err
 	}
 	o := intend(n.Interfaces, hypervisor.Interface{Name: r.Name, Type: kind}, config)
 	if len(o.faults) > 0 {
-		return Staged{}, problem.Invalid(o.faults...)
+		return StageResult{}, problem.Invalid(o.faults...)
 	}
 	if byAnyName(n.Interfaces, r.Name) != nil {
-		return Staged{}, problem.New(problem.CodeConflict, "the node already has an interface %s, or one is staged", r.Name)
+		return StageResult{}, problem.New(problem.CodeConflict, "the node already has an interface %s, or one is staged", r.Name)
 	}
-	done := Staged{HostID: r.HostID, Node: r.Node, Interface: r.Name, Action: "create"}
-	if err := idempotency.Keep(ctx, done); err != nil {
-		return Staged{}, err
+	done := StageResult{HostID: r.HostID, Node: r.Node, Interface: r.Name, Action: "create"}
+	if err := idempotency.SaveData(ctx, done); err != nil {
+		return StageResult{}, err
 	}
 	return s.stage(ctx, &p, n, done, o, nil)
 }
 
-// CreatedAgain returns the answer of Create again, with the presently staged
+// ReplayCreate returns the answer of Create again, with the presently staged
 // changes.
-func (s *Store) CreatedAgain(ctx context.Context, made idempotency.Made) (Staged, error) {
-	var was Staged
-	if err := json.Unmarshal(made.Kept, &was); err != nil {
-		return Staged{}, fmt.Errorf("decoding the job's parameters: %w", err)
+func (s *Store) ReplayCreate(ctx context.Context, made idempotency.Result) (StageResult, error) {
+	var was StageResult
+	if err := json.Unmarshal(made.Data, &was); err != nil {
+		return StageResult{}, fmt.Errorf("decoding the job's parameters: %w", err)
 	}
 	if p, err := s.find(ctx, was.HostID, was.Node); err == nil {
 		was.Diff = s.diff(ctx, &p)
@@ -124,7 +124,7 @@ func (s *Store) CreatedAgain(ctx context.Context, made idempotency.Made) (Staged
 
 // diff returns the staged changes of a node; nil if there are none or they
 // cannot be read.
-func (s *Store) diff(ctx context.Context, p *host.Place) *string {
+func (s *Store) diff(ctx context.Context, p *host.NodeRef) *string {
 	now, err := s.read(ctx, p)
 	if err != nil || now.Diff == "" {
 		return nil
@@ -136,31 +136,31 @@ func (s *Store) diff(ctx context.Context, p *host.Place) *string {
 // Edit stages a change of an interface. Problems: those of Create, and
 // bridge_in_use for a change that guests on a bridge notice, unless the
 // interface's name confirms it.
-func (s *Store) Edit(ctx context.Context, r Request, config Config) (Staged, error) {
+func (s *Store) Edit(ctx context.Context, r Request, config Config) (StageResult, error) {
 	if len(config) == 0 {
-		return Staged{}, guest.NothingToChange()
+		return StageResult{}, guest.NothingToChange()
 	}
 	p, n, err := s.begin(ctx, r.HostID, r.Node)
 	if err != nil {
-		return Staged{}, err
+		return StageResult{}, err
 	}
 	was := named(n.Interfaces, r.Name)
 	if was == nil {
-		return Staged{}, problem.New(problem.CodeNotFound, "the node does not have the interface %.40q", r.Name)
+		return StageResult{}, problem.New(problem.CodeNotFound, "the node does not have the interface %.40q", r.Name)
 	}
 	if was.Type == hypervisor.InterfaceOther {
-		return Staged{}, problem.New(problem.CodeUnsupported, "interfaces of this type cannot be edited here")
+		return StageResult{}, problem.New(problem.CodeUnsupported, "interfaces of this type cannot be edited here")
 	}
 	o := intend(n.Interfaces, *was, config)
 	if len(o.faults) > 0 {
-		return Staged{}, problem.Invalid(o.faults...)
+		return StageResult{}, problem.Invalid(o.faults...)
 	}
 	if !samePassage(*was, o.want) {
 		if err := s.inUse(ctx, &p, n, *was, r.Confirm); err != nil {
-			return Staged{}, err
+			return StageResult{}, err
 		}
 	}
-	return s.stage(ctx, &p, n, Staged{HostID: r.HostID, Node: r.Node, Interface: r.Name, Action: "edit"}, o, was)
+	return s.stage(ctx, &p, n, StageResult{HostID: r.HostID, Node: r.Node, Interface: r.Name, Action: "edit"}, o, was)
 }
 
 // samePassage reports whether guests on a bridge do not notice a change: it
@@ -175,33 +175,33 @@ func addressless(i hypervisor.Interface) hypervisor.Interface {
 
 // Remove stages the removal of an interface. Problems: those of Edit, and
 // invalid_state for an interface on which others stand, and for hardware.
-func (s *Store) Remove(ctx context.Context, r Request) (Staged, error) {
+func (s *Store) Remove(ctx context.Context, r Request) (StageResult, error) {
 	p, n, err := s.begin(ctx, r.HostID, r.Node)
 	if err != nil {
-		return Staged{}, err
+		return StageResult{}, err
 	}
 	was := named(n.Interfaces, r.Name)
 	if was == nil {
-		return Staged{}, problem.New(problem.CodeNotFound, "the node does not have the interface %.40q", r.Name)
+		return StageResult{}, problem.New(problem.CodeNotFound, "the node does not have the interface %.40q", r.Name)
 	}
 	if was.Type == hypervisor.InterfaceNIC || was.Type == hypervisor.InterfaceOther {
-		return Staged{}, problem.New(problem.CodeInvalidState, "%s was not created here and cannot be deleted; edit its settings", r.Name)
+		return StageResult{}, problem.New(problem.CodeInvalidState, "%s was not created here and cannot be deleted; edit its settings", r.Name)
 	}
 	for _, other := range n.Interfaces {
 		isOurs := func(port string) bool { return port == r.Name || slices.Contains(was.AltNames, port) }
 		if other.Device == r.Name || slices.ContainsFunc(other.Ports, isOurs) {
-			return Staged{}, problem.New(problem.CodeInvalidState, "%s depends on it; change that first", other.Name)
+			return StageResult{}, problem.New(problem.CodeInvalidState, "%s depends on it; change that first", other.Name)
 		}
 	}
 	if err := s.inUse(ctx, &p, n, *was, r.Confirm); err != nil {
-		return Staged{}, err
+		return StageResult{}, err
 	}
-	return s.stage(ctx, &p, n, Staged{HostID: r.HostID, Node: r.Node, Interface: r.Name, Action: "delete"}, nil, was)
+	return s.stage(ctx, &p, n, StageResult{HostID: r.HostID, Node: r.Node, Interface: r.Name, Action: "delete"}, nil, was)
 }
 
 // onNode reads the NICs on the bridges of a node, as the caller may see them.
-func (s *Store) onNode(ctx context.Context, p *host.Place) (attachments, error) {
-	visible := identity.Visible{All: true}
+func (s *Store) onNode(ctx context.Context, p *host.NodeRef) (attachments, error) {
+	visible := identity.VisibleTeams{All: true}
 	if caller := identity.FromContext(ctx); caller != nil {
 		visible = caller.Visible()
 	}
@@ -211,7 +211,7 @@ func (s *Store) onNode(ctx context.Context, p *host.Place) (attachments, error) 
 // inUse returns the problem bridge_in_use for an unconfirmed change of an
 // interface in force if guests are on it or on a bridge above it, or may be:
 // where a guest is whose configuration was never read is unknown.
-func (s *Store) inUse(ctx context.Context, p *host.Place, n hypervisor.NodeNetwork, i hypervisor.Interface, confirm *string) error {
+func (s *Store) inUse(ctx context.Context, p *host.NodeRef, n hypervisor.NodeNetwork, i hypervisor.Interface, confirm *string) error {
 	if named(n.Current, i.Name) == nil || confirm != nil && *confirm == i.Name {
 		return nil
 	}
@@ -245,7 +245,7 @@ func (s *Store) inUse(ctx context.Context, p *host.Place, n hypervisor.NodeNetwo
 	}
 	if all.unknown > 0 {
 		texts = append(texts, fmt.Sprintf("for %s of the node, the bridges in use are not known yet",
-			plan.Counted(all.unknown, "1 guest", "%d guests")))
+			plan.Plural(all.unknown, "1 guest", "%d guests")))
 	}
 	if len(texts) == 0 {
 		return nil
@@ -274,7 +274,7 @@ func guestsAre(guests []Attachment, others int) string {
 		verb = " are"
 	}
 	if others > 0 {
-		all = append(all, plan.Counted(others, "1 NIC of a guest of another team", "%d NICs of guests of other teams"))
+		all = append(all, plan.Plural(others, "1 NIC of a guest of another team", "%d NICs of guests of other teams"))
 	}
 	return strings.Join(all, ", ") + verb
 }
@@ -294,9 +294,9 @@ func satisfies(is *hypervisor.Interface, want hypervisor.Interface) bool {
 }
 
 // stage sends one change. o is nil for a removal.
-func (s *Store) stage(ctx context.Context, p *host.Place, before hypervisor.NodeNetwork, done Staged, o *order,
+func (s *Store) stage(ctx context.Context, p *host.NodeRef, before hypervisor.NodeNetwork, done StageResult, o *order,
 	was *hypervisor.Interface) (
-	Staged, error) {
+	StageResult, error) {
 	audit.Describe(ctx, func(e *audit.Entry) {
 		e.TargetKind, e.TargetName = "node", p.Node
 		e.Detail("interface", done.Interface)
@@ -317,10 +317,10 @@ func (s *Store) stage(ctx context.Context, p *host.Place, before hypervisor.Node
 		return satisfies(named(now.Interfaces, done.Interface), o.want)
 	})
 	if done.Action == "create" && sdk.KindOf(err) == sdk.Conflict {
-		err = problem.New(problem.CodeConflict, "the node already has an interface %s, or one is staged", done.Interface).Because(err)
+		err = problem.New(problem.CodeConflict, "the node already has an interface %s, or one is staged", done.Interface).WithCause(err)
 	}
 	if err != nil {
-		return Staged{}, err
+		return StageResult{}, err
 	}
 	ctx = context.WithoutCancel(ctx)
 	now, unread := s.read(ctx, p)
@@ -329,7 +329,7 @@ func (s *Store) stage(ctx context.Context, p *host.Place, before hypervisor.Node
 		ports = broughtAlong(before, now, o.want)
 	}
 	if err := s.note(ctx, p, before.Diff == "", done, ports); err != nil {
-		return Staged{}, err
+		return StageResult{}, err
 	}
 	if unread == nil && now.Diff != "" {
 		diff := host.CleanTo(now.Diff, maxTexts)
@@ -350,7 +350,7 @@ func broughtAlong(before, now hypervisor.NodeNetwork, made hypervisor.Interface)
 
 // note stores who staged a change, and the changes of its ports with it. first
 // reports that nothing else was staged.
-func (s *Store) note(ctx context.Context, p *host.Place, first bool, done Staged, ports []string) error {
+func (s *Store) note(ctx context.Context, p *host.NodeRef, first bool, done StageResult, ports []string) error {
 	var by *int64
 	email := ""
 	if caller := identity.FromContext(ctx); caller != nil && caller.UserID != 0 {
@@ -381,7 +381,7 @@ func (s *Store) note(ctx context.Context, p *host.Place, first bool, done Staged
 
 // forget deletes the record of who staged what, when nothing is staged on a
 // node any more.
-func (s *Store) forget(ctx context.Context, p *host.Place) error {
+func (s *Store) forget(ctx context.Context, p *host.NodeRef) error {
 	_, err := s.DB.Pool.Exec(ctx, "DELETE FROM network_staged WHERE cluster_id = $1 AND node = $2", p.ClusterID, p.Node)
 	if err != nil {
 		return db.Problem(fmt.Errorf("deleting the authors of staged changes: %w", err))
@@ -391,18 +391,18 @@ func (s *Store) forget(ctx context.Context, p *host.Place) error {
 
 // Revert drops everything that is staged on a node, and returns whose changes
 // they were. Problems: those of Create.
-func (s *Store) Revert(ctx context.Context, hostID int64, node string) (Reverted, error) {
+func (s *Store) Revert(ctx context.Context, hostID int64, node string) (RevertResult, error) {
 	p, n, err := s.begin(ctx, hostID, node)
 	if err != nil {
-		return Reverted{}, err
+		return RevertResult{}, err
 	}
-	done := Reverted{HostID: hostID, Node: node, Reverted: n.Diff != "", StagedBy: []StagedBy{}, Others: []string{}}
+	done := RevertResult{HostID: hostID, Node: node, Reverted: n.Diff != "", StagedBy: []StagedChange{}, Others: []string{}}
 	if done.Reverted {
 		if done.StagedBy, err = s.stagedBy(ctx, &p, n); err != nil {
-			return Reverted{}, err
+			return RevertResult{}, err
 		}
 		for _, name := range changed(n) {
-			if !slices.ContainsFunc(done.StagedBy, func(b StagedBy) bool { return b.Interface == name }) {
+			if !slices.ContainsFunc(done.StagedBy, func(b StagedChange) bool { return b.Interface == name }) {
 				done.Others = append(done.Others, host.Clean(name))
 			}
 		}
@@ -419,7 +419,7 @@ func (s *Store) Revert(ctx context.Context, hostID int64, node string) (Reverted
 	err = s.change(ctx, &p, func(ctx context.Context, m hypervisor.NetworkManager) error { return m.RevertNetwork(ctx, p.Node) },
 		func(now hypervisor.NodeNetwork) bool { return now.Diff == "" })
 	if err != nil {
-		return Reverted{}, err
+		return RevertResult{}, err
 	}
 	return done, s.forget(context.WithoutCancel(ctx), &p)
 }
@@ -455,14 +455,14 @@ func changed(n hypervisor.NodeNetwork) []string {
 
 // change sends one request about a node's network. If the answer is lost, there
 // judges by the network at that time; the request is not repeated.
-func (s *Store) change(ctx context.Context, p *host.Place, request func(context.Context, hypervisor.NetworkManager) error,
+func (s *Store) change(ctx context.Context, p *host.NodeRef, request func(context.Context, hypervisor.NetworkManager) error,
 	there func(now hypervisor.NodeNetwork) bool) error {
 	tell := func(err error, _ *audit.Entry) *problem.Error {
 		return problem.From(inConfig(host.UnknownNode(plugin.Problem(err))))
 	}
-	return change.Change{DB: s.DB, Exclusive: p.Exclusive(), Limit: changeLimit, Tell: tell}.Do(ctx, func(ctx context.Context) error {
+	return change.Change{DB: s.DB, Exclusive: p.Exclusive(), Limit: changeLimit, Problem: tell}.Do(ctx, func(ctx context.Context) error {
 		left := false
-		_, err := host.AskWithin(ctx, s.Hosts, sendLimit, p.HostID, endpoint.Lifecycle,
+		_, err := host.CallWithTimeout(ctx, s.Hosts, sendLimit, p.HostID, endpoint.Lifecycle,
 			func(ctx context.Context, m hypervisor.NetworkManager) (struct{}, error) {
 				left = true
 				return struct{}{}, request(ctx, m)
@@ -471,7 +471,7 @@ func (s *Store) change(ctx context.Context, p *host.Place, request func(context.
 			return err
 		}
 		now, unread := s.read(ctx, p)
-		return change.Lost(err, "the node's network", unread == nil && there(now), unread)
+		return change.ResolveLost(err, "the node's network", unread == nil && there(now), unread)
 	})
 }
 
@@ -491,5 +491,5 @@ func inConfig(err error) error {
 			}
 		}
 	}
-	return problem.Invalid(faults...).Because(err)
+	return problem.Invalid(faults...).WithCause(err)
 }

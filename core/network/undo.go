@@ -60,7 +60,8 @@ type armed struct {
 // after is the wish of the request: nil for none, zero for no undo. The
 // problems ssh_not_enrolled, consent_required and unsupported occur only if the
 // request asks for the undo.
-func (s *Store) undoOf(ctx context.Context, p *host.Place, n hypervisor.NodeNetwork, after *time.Duration) (hostID int64, d time.Duration,
+func (s *Store) undoOf(ctx context.Context, p *host.NodeRef, n hypervisor.NodeNetwork, after *time.Duration) (hostID int64,
+	d time.Duration,
 	why string, err error) {
 	if after != nil && *after == 0 {
 		return 0, 0, "the request disables it", nil
@@ -83,7 +84,7 @@ func (s *Store) undoOf(ctx context.Context, p *host.Place, n hypervisor.NodeNetw
 }
 
 // tellUndo writes into a plan whether the machine restores its network.
-func tellUndo(p *host.Place, v *verdict, after time.Duration, why string, pl *plan.Plan) {
+func tellUndo(p *host.NodeRef, v *verdict, after time.Duration, why string, pl *plan.Plan) {
 	switch {
 	case after > 0:
 		pl.Add(plan.KindHost, p.Node, "The machine of %s restores its current network after %s, unless this service reaches it before "+
@@ -103,7 +104,7 @@ func (s *Store) machine(a *armed) host.Login {
 // one is stopped first.
 func (s *Store) arm(ctx context.Context, run *job.Run, params applyParams, script string) (*armed, error) {
 	var known applied
-	if err := run.Progress(&known); err != nil {
+	if err := run.LoadCheckpoint(&known); err != nil {
 		return nil, err
 	}
 	if known.Undo != nil {
@@ -114,7 +115,7 @@ func (s *Store) arm(ctx context.Context, run *job.Run, params applyParams, scrip
 	after := time.Duration(params.UndoAfterS) * time.Second
 	a := &armed{Host: params.UndoHost, Run: nodeunit.NewRun("network"), Until: time.Now().Add(after)}
 	known.Undo = a
-	if err := run.SaveProgress(ctx, known); err != nil {
+	if err := run.SaveCheckpoint(ctx, known); err != nil {
 		return nil, err
 	}
 	spec := nodeunit.Spec{Run: a.Run, Program: "./wait", Arguments: []string{fmt.Sprint(params.UndoAfterS)}, Limit: after + 2*undoTime,
@@ -143,7 +144,7 @@ func notArmed(err error) error {
 // keeps waits until a machine has saved what it may have to restore.
 func keeps(ctx context.Context, node hypervisor.NodeExecutor, run string) error {
 	for {
-		state, out, err := nodeunit.Look(ctx, node, run, 0, undoOutput)
+		state, out, err := nodeunit.ReadState(ctx, node, run, 0, undoOutput)
 		switch {
 		case err != nil:
 			return err

@@ -16,7 +16,7 @@ func clock(t time.Time) string { return t.UTC().Format("15:04:05") + " UTC" }
 // there is nothing to restore then.
 func (s *Store) callOff(ctx context.Context, run *job.Run) {
 	var known applied
-	if run.Progress(&known) != nil || known.Undo == nil {
+	if run.LoadCheckpoint(&known) != nil || known.Undo == nil {
 		return
 	}
 	if _, err := s.disarm(ctx, known.Undo); err != nil {

@@ -54,7 +54,7 @@ func (s *Store) apply(ctx context.Context, run *job.Run) error {
 	if err != nil {
 		return err
 	}
-	if run.Begun(step) {
+	if run.StepStarted(step) {
 		run.Note("the service was interrupted around the time of the request; checking its result")
 		return s.settle(ctx, run, &p, params)
 	}
@@ -69,7 +69,7 @@ func (s *Store) apply(ctx context.Context, run *job.Run) error {
 
 // step gives the job's step, with which it is resumed after a restart of the
 // service.
-func (s *Store) step(run *job.Run, p *host.Place, params applyParams) job.Step {
+func (s *Store) step(run *job.Run, p *host.NodeRef, params applyParams) job.Step {
 	return job.Step{
 		Name: step,
 		Open: func(ctx context.Context) (hypervisor.Host, error) {
@@ -113,7 +113,7 @@ func (s *Store) step(run *job.Run, p *host.Place, params applyParams) job.Step {
 		// The task does not belong to the step: the node that would report it
 		// may be cut off, and is waited for in another way.
 		Send: func(ctx context.Context, at hypervisor.Host) (string, error) {
-			able, err := host.Able[hypervisor.NetworkManager](at)
+			able, err := host.AsAbility[hypervisor.NetworkManager](at)
 			if err != nil {
 				return "", err
 			}
@@ -128,42 +128,42 @@ func (s *Store) step(run *job.Run, p *host.Place, params applyParams) job.Step {
 				return "", nil
 			}
 			var known applied
-			if err := run.Progress(&known); err != nil {
+			if err := run.LoadCheckpoint(&known); err != nil {
 				return "", err
 			}
 			known.Task = task
-			return "", run.SaveProgress(context.WithoutCancel(ctx), known)
+			return "", run.SaveCheckpoint(context.WithoutCancel(ctx), known)
 		},
-		Query: func() hypervisor.TaskQuery { return hypervisor.TaskQuery{Node: p.Node} },
-		Ours:  func(hypervisor.Task) bool { return false },
-		Absent: func(context.Context, time.Time, bool) error {
+		Query:  func() hypervisor.TaskQuery { return hypervisor.TaskQuery{Node: p.Node} },
+		IsOurs: func(hypervisor.Task) bool { return false },
+		OnMissing: func(context.Context, time.Time, bool) error {
 			return job.Undetermined("it is unknown whether the request was accepted; nothing was sent again")
 		},
 	}
 }
 
 // look reads the network of a node within a limit.
-func (s *Store) look(ctx context.Context, p *host.Place) (hypervisor.NodeNetwork, error) {
-	return host.AskWithin(ctx, s.Hosts, lookLimit, p.HostID, endpoint.Monitoring,
+func (s *Store) look(ctx context.Context, p *host.NodeRef) (hypervisor.NodeNetwork, error) {
+	return host.CallWithTimeout(ctx, s.Hosts, lookLimit, p.HostID, endpoint.Monitoring,
 		func(ctx context.Context, m hypervisor.NetworkManager) (hypervisor.NodeNetwork, error) {
 			return m.NodeNetwork(ctx, p.Node)
 		})
 }
 
 // ask asks a question with the token that has applied.
-func ask[T any](ctx context.Context, s *Store, p *host.Place, question func(context.Context, hypervisor.Host) (T, error)) (T, error) {
-	return host.AskWithin(ctx, s.Hosts, lookLimit, p.HostID, endpoint.Lifecycle, question)
+func ask[T any](ctx context.Context, s *Store, p *host.NodeRef, question func(context.Context, hypervisor.Host) (T, error)) (T, error) {
+	return host.CallWithTimeout(ctx, s.Hosts, lookLimit, p.HostID, endpoint.Lifecycle, question)
 }
 
 // settle waits until the node answers, and judges the network that it reports.
 // A node that will be cut off may answer for a moment; so it is trusted only
 // after it has answered for a while after the end of the apply.
-func (s *Store) settle(ctx context.Context, run *job.Run, p *host.Place, params applyParams) error {
+func (s *Store) settle(ctx context.Context, run *job.Run, p *host.NodeRef, params applyParams) error {
 	var known applied
-	if err := run.Progress(&known); err != nil {
+	if err := run.LoadCheckpoint(&known); err != nil {
 		return err
 	}
-	limit, steady, ends := cmp.Or(s.Answers, answerLimit), cmp.Or(s.Steady, steadyLimit), cmp.Or(s.Ends, applyLimit)
+	limit, steady, ends := cmp.Or(s.AnswerLimit, answerLimit), cmp.Or(s.SteadyTime, steadyLimit), cmp.Or(s.ApplyLimit, applyLimit)
 	if known.Undo != nil { // until the old network is back, and the node has had its time to answer
 		limit += max(0, time.Until(known.Undo.Until)) + undoTime
 	}
@@ -273,7 +273,7 @@ func restoring(run *job.Run, params applyParams) string {
 // ended returns the result of the task, nil while it runs. A task that the
 // hypervisor does not know any more has an unknown end. logged counts the lines
 // of its log that the job has already.
-func (s *Store) ended(ctx context.Context, run *job.Run, p *host.Place, task string, logged *int) (*hypervisor.TaskResult, error) {
+func (s *Store) ended(ctx context.Context, run *job.Run, p *host.NodeRef, task string, logged *int) (*hypervisor.TaskResult, error) {
 	result, err := ask(ctx, s, p, func(ctx context.Context, at hypervisor.Host) (hypervisor.TaskResult, error) {
 		return at.WaitTask(ctx, task, *logged, func(line hypervisor.LogLine) error {
 			*logged++
@@ -295,9 +295,9 @@ func (s *Store) ended(ctx context.Context, run *job.Run, p *host.Place, task str
 
 // remember stores which applies the node had before the request, so that none
 // of them is taken for the requested one.
-func (s *Store) remember(ctx context.Context, run *job.Run, p *host.Place) error {
+func (s *Store) remember(ctx context.Context, run *job.Run, p *host.NodeRef) error {
 	var known applied
-	if err := run.Progress(&known); err != nil {
+	if err := run.LoadCheckpoint(&known); err != nil {
 		return err
 	}
 	earlier, err := s.applies(ctx, p, time.Now().Add(-2*listed))
@@ -305,12 +305,12 @@ func (s *Store) remember(ctx context.Context, run *job.Run, p *host.Place) error
 		return err
 	}
 	known.Earlier = earlier
-	return run.SaveProgress(ctx, known)
+	return run.SaveCheckpoint(ctx, known)
 }
 
 // applies returns the tasks of a node's applies since a time, by the
 // hypervisor's clock, the newest first.
-func (s *Store) applies(ctx context.Context, p *host.Place, since time.Time) ([]string, error) {
+func (s *Store) applies(ctx context.Context, p *host.NodeRef, since time.Time) ([]string, error) {
 	list, err := ask(ctx, s, p, func(ctx context.Context, at hypervisor.Host) (hypervisor.TaskList, error) {
 		return at.Tasks(ctx, hypervisor.TaskQuery{Node: p.Node, Since: since, Limit: 100})
 	})
@@ -328,8 +328,8 @@ func (s *Store) applies(ctx context.Context, p *host.Place, since time.Time) ([]
 
 // task finds the task of a request whose answer was lost. It is none of the
 // earlier ones; empty if there is none.
-func (s *Store) task(ctx context.Context, run *job.Run, p *host.Place, earlier []string) (string, error) {
-	all, err := s.applies(ctx, p, run.Sent(step).Add(-listed))
+func (s *Store) task(ctx context.Context, run *job.Run, p *host.NodeRef, earlier []string) (string, error) {
+	all, err := s.applies(ctx, p, run.SentAt(step).Add(-listed))
 	if err != nil {
 		return "", err
 	}
@@ -343,7 +343,7 @@ func (s *Store) task(ctx context.Context, run *job.Run, p *host.Place, earlier [
 }
 
 // verdict judges by the network that the node reports, now that it answers.
-func (s *Store) verdict(ctx context.Context, run *job.Run, p *host.Place, params applyParams, n hypervisor.NodeNetwork,
+func (s *Store) verdict(ctx context.Context, run *job.Run, p *host.NodeRef, params applyParams, n hypervisor.NodeNetwork,
 	result *hypervisor.TaskResult) error {
 	var lacks []string
 	for _, want := range params.Want {

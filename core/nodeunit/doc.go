@@ -8,8 +8,9 @@
 // all runs reads the rest. What is secret leaves the folder when the program starts.
 //
 // A run starts once: the launcher takes the start by a rename that works once, whoever asks how often, so a request whose answer was lost
-// is simply made again, or Look is asked. Every call may be repeated, by another process too. How the unit ended is written by a command
-// that systemd runs after it, in whichever way it ended; where that could not be, because the machine lost its power, its boot tells.
+// is simply made again, or ReadState is asked. Every call may be repeated, by another process too. How the unit ended is written by a
+// command that systemd runs after it, in whichever way it ended; where that could not be, because the machine lost its power, its boot
+// tells.
 //
 // The unit is in the slice "hostler.slice". All of its processes end with its first one, and what runs over its limit is ended by TERM,
 // and KILL after StopTime. It is not hardened: what it is for are scripts that make containers, and these mount, load modules, and write

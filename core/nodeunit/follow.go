@@ -27,7 +27,7 @@ func Follow(ctx context.Context, node hypervisor.NodeExecutor, run string, offse
 	next = offset
 	pause := shortest
 	for {
-		state, printed, err := Look(ctx, node, run, next, chunk)
+		state, printed, err := ReadState(ctx, node, run, next, chunk)
 		switch {
 		case ctx.Err() != nil:
 			return s, next, ctx.Err()

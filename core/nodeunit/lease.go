@@ -13,10 +13,11 @@ import (
 // leaseLock is the class of the advisory locks of those who take a lease.
 const leaseLock int32 = 0x6c656173
 
-// Take takes the lease of a machine for a job: of all jobs that run programs which make or change containers there, one has it at a time,
-// on all instances. It is of the node of that name in a cluster. A job keeps it until it has ended, also while the service is away, and
-// need not give it back. Zero is for a lease that was taken, or that the job had; else it is the id of the unfinished job that has it.
-func Take(ctx context.Context, d *db.DB, clusterID int64, node string, jobID int64) (holder int64, err error) {
+// AcquireLease takes the lease of a machine for a job: of all jobs that run programs which make or change containers there, one has it at
+// a time, on all instances. It is of the node of that name in a cluster. A job keeps it until it has ended, also while the service is
+// away, and need not give it back. Zero is for a lease that was taken, or that the job had; else it is the id of the unfinished job that
+// has it.
+func AcquireLease(ctx context.Context, d *db.DB, clusterID int64, node string, jobID int64) (holder int64, err error) {
 	err = d.Tx(ctx, func(tx *db.Tx) error {
 		// What follows sees the jobs of all that have taken it before.
 		if _, err := tx.Pgx.Exec(ctx, "SELECT pg_advisory_xact_lock($1, hashtext($2))", leaseLock,

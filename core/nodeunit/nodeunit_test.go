@@ -88,7 +88,7 @@ func arrives(t *testing.T, f fixture) {
 	if state.StartedAt.IsZero() || state.EndedAt.Before(state.StartedAt) || time.Since(state.StartedAt) > time.Hour {
 		t.Errorf("it ran from %s to %s", state.StartedAt, state.EndedAt)
 	}
-	if _, rest, err := nodeunit.Look(t.Context(), f.node, "job-1", state.Output-6, 5); err != nil || string(rest) != "xterm" {
+	if _, rest, err := nodeunit.ReadState(t.Context(), f.node, "job-1", state.Output-6, 5); err != nil || string(rest) != "xterm" {
 		t.Errorf("a part of the output is %q, %v", rest, err)
 	}
 	if all, err := nodeunit.List(t.Context(), f.node); err != nil || !strings.Contains(fmt.Sprint(all), "job-1") {
@@ -104,7 +104,7 @@ func arrives(t *testing.T, f fixture) {
 	if left != "" {
 		t.Errorf("left behind: %q", left)
 	}
-	if _, _, err := nodeunit.Look(t.Context(), f.node, "job-1", 0, 10); plugin.KindOf(err) != plugin.NotFound {
+	if _, _, err := nodeunit.ReadState(t.Context(), f.node, "job-1", 0, 10); plugin.KindOf(err) != plugin.NotFound {
 		t.Errorf("a run that is gone: %v", err)
 	}
 }
@@ -168,7 +168,7 @@ func once(t *testing.T, f fixture) {
 	if counted := f.Run("cat /root/counted"); counted != "run" {
 		t.Errorf("it ran as often as this: %q", counted)
 	}
-	if state, _, err := nodeunit.Look(t.Context(), f.node, "once", 0, 0); err != nil || !state.OK() {
+	if state, _, err := nodeunit.ReadState(t.Context(), f.node, "once", 0, 0); err != nil || !state.OK() {
 		t.Errorf("afterwards it is %+v, %v", state, err)
 	}
 	other := script("once", "echo other")
@@ -202,7 +202,7 @@ func changedFiles(t *testing.T, f fixture) {
 	if err := nodeunit.Prepare(t.Context(), f.node, short); err == nil {
 		t.Error("a file that is too short was taken")
 	}
-	if _, _, err := nodeunit.Look(t.Context(), f.node, "lying", 0, 0); plugin.KindOf(err) != plugin.NotFound {
+	if _, _, err := nodeunit.ReadState(t.Context(), f.node, "lying", 0, 0); plugin.KindOf(err) != plugin.NotFound {
 		t.Errorf("what was refused is there: %v", err)
 	}
 	for _, part := range []string{"files/script", "launch", "finish", "command", "environment", "input", "limit", "sums"} {
@@ -239,7 +239,7 @@ func changedFiles(t *testing.T, f fixture) {
 func stopped(t *testing.T, f fixture) {
 	f.start(t, script("stubborn", "trap 'echo asked' TERM; echo on; while :; do sleep 0.1; done"))
 	waittest.Until(t, "the run is on", func() bool {
-		_, out, err := nodeunit.Look(t.Context(), f.node, "stubborn", 0, 100)
+		_, out, err := nodeunit.ReadState(t.Context(), f.node, "stubborn", 0, 100)
 		return err == nil && string(out) == "on\n"
 	})
 	if err := nodeunit.Remove(t.Context(), f.node, "stubborn"); plugin.KindOf(err) != plugin.Conflict {
@@ -336,7 +336,7 @@ func refused(t *testing.T, f fixture) {
 	if err := nodeunit.Prepare(t.Context(), f.node, spec); !errors.Is(err, mine) {
 		t.Errorf("a file that cannot be opened: %v", err)
 	}
-	if _, _, err := nodeunit.Look(t.Context(), f.node, "refused", 0, 0); plugin.KindOf(err) != plugin.NotFound {
+	if _, _, err := nodeunit.ReadState(t.Context(), f.node, "refused", 0, 0); plugin.KindOf(err) != plugin.NotFound {
 		t.Errorf("something is there: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

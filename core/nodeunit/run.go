@@ -37,7 +37,7 @@ func Prepare(ctx context.Context, node hypervisor.NodeExecutor, spec Spec) error
 
 // Start starts a run that was prepared, once: where it was started already nothing happens, and nothing is wrong, whatever has become of
 // it since. It is refused where the machine has something else than the spec says (Conflict, or Invalid with the field "files"), and
-// after a Stop (Conflict). After an error that does not say no, Start again or Look.
+// after a Stop (Conflict). After an error that does not say no, Start again or ReadState.
 func Start(ctx context.Context, node hypervisor.NodeExecutor, spec Spec) error {
 	if err := spec.Check(); err != nil {
 		return err

@@ -44,7 +44,7 @@ func TestSessions(t *testing.T) {
 	t.Parallel()
 	m := nodetest.Start(t)
 	m.Container(101)
-	node := nodeunit.InGuest(container{pvessh.New(m.SSH.Target(), pvessh.Waits{Alive: time.Second, Silence: time.Minute}), "101"})
+	node := nodeunit.InGuest(container{pvessh.New(m.SSH.Target(), pvessh.Timeouts{Alive: time.Second, Silence: time.Minute}), "101"})
 	begin := func(spec nodeunit.Spec) {
 		t.Helper()
 		if err := nodeunit.Prepare(t.Context(), node, spec); err != nil {
@@ -92,14 +92,14 @@ func TestSessions(t *testing.T) {
 	once := script("once", "echo run >>/root/counted; echo on; trap 'echo asked; exit 3' TERM; while :; do sleep 0.1; done")
 	for pause := 5 * time.Millisecond; pause < 500*time.Millisecond; pause *= 3 {
 		for _, do := range []func(context.Context, hypervisor.NodeExecutor, nodeunit.Spec) error{nodeunit.Prepare, nodeunit.Start} {
-			timer := time.AfterFunc(pause, m.SSH.Cut)
+			timer := time.AfterFunc(pause, m.SSH.CloseConnections)
 			_ = do(t.Context(), node, once) // it is made again
 			timer.Stop()
 		}
 	}
 	begin(once)
 	waittest.Until(t, "the run is on", func() bool {
-		state, out, err := nodeunit.Look(t.Context(), node, "once", 0, 100)
+		state, out, err := nodeunit.ReadState(t.Context(), node, "once", 0, 100)
 		return err == nil && string(out) == "on\n" && state.Phase == nodeunit.Running
 	})
 	if err := nodeunit.Remove(t.Context(), node, "once"); plugin.KindOf(err) != plugin.Conflict {

@@ -53,9 +53,9 @@ func (s State) OK() bool {
 	return s.Phase == Ended && s.ExitCode == 0 && s.Signal == "" && !s.TimedOut && !s.Changed && !s.OutOfMemory
 }
 
-// Look tells how a run is, and what it has printed from the byte offset on, at most most bytes, which may be zero and are 512 KiB at most.
-// NotFound for one that is not there.
-func Look(ctx context.Context, node hypervisor.NodeExecutor, run string, offset int64, most int) (State, []byte, error) {
+// ReadState tells how a run is, and what it has printed from the byte offset on, at most most bytes, which may be zero and are 512 KiB at
+// most. NotFound for one that is not there.
+func ReadState(ctx context.Context, node hypervisor.NodeExecutor, run string, offset int64, most int) (State, []byte, error) {
 	if offset < 0 || most < 0 || most > maxAnswer/2 {
 		return State{}, nil, invalid("offset", "an offset must not be negative, and at most %d bytes can be read", maxAnswer/2)
 	}

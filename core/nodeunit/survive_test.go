@@ -30,7 +30,7 @@ func TestCutConnections(t *testing.T) {
 	call := func(what string, do func() error) {
 		t.Helper()
 		for pause := 5 * time.Millisecond; pause < time.Second; pause *= 2 {
-			timer := time.AfterFunc(pause, m.SSH.Cut)
+			timer := time.AfterFunc(pause, m.SSH.CloseConnections)
 			err := do()
 			timer.Stop()
 			if kind := plugin.KindOf(err); err != nil && kind != plugin.Unreachable && kind != plugin.Timeout {
@@ -43,7 +43,7 @@ func TestCutConnections(t *testing.T) {
 	}
 	call("preparing", func() error { return nodeunit.Prepare(t.Context(), f.node, spec) })
 	call("starting", func() error { return nodeunit.Start(t.Context(), f.node, spec) })
-	call("looking", func() error { _, _, err := nodeunit.Look(t.Context(), f.node, "cut", 0, 100); return err })
+	call("looking", func() error { _, _, err := nodeunit.ReadState(t.Context(), f.node, "cut", 0, 100); return err })
 
 	// One who follows is not disturbed, and another one, who comes after a death, goes on where the first one was.
 	ctx, cancel := context.WithCancel(t.Context())
@@ -57,7 +57,7 @@ func TestCutConnections(t *testing.T) {
 		defer close(cutting)
 		for range 5 {
 			before := m.SSH.Logins()
-			m.SSH.Cut()
+			m.SSH.CloseConnections()
 			waittest.Until(t, "somebody asks again", func() bool { return m.SSH.Logins() > before })
 		}
 		m.Run("touch /run/go")
@@ -90,14 +90,14 @@ func TestReboot(t *testing.T) {
 	f.end(t, "ended")
 	f.start(t, running)
 	waittest.Until(t, "it runs", func() bool {
-		_, out, err := nodeunit.Look(t.Context(), f.node, "running", 0, 100)
+		_, out, err := nodeunit.ReadState(t.Context(), f.node, "running", 0, 100)
 		return err == nil && string(out) == "on\n"
 	})
 	if err := nodeunit.Prepare(t.Context(), f.node, waiting); err != nil {
 		t.Fatal("preparing:", err)
 	}
 	m.PowerOff()
-	if _, _, err := nodeunit.Look(t.Context(), f.node, "running", 0, 0); plugin.KindOf(err) != plugin.Unreachable {
+	if _, _, err := nodeunit.ReadState(t.Context(), f.node, "running", 0, 0); plugin.KindOf(err) != plugin.Unreachable {
 		t.Errorf("while the machine is off: %v", err)
 	}
 	m.Boot()
@@ -150,7 +150,7 @@ func TestNoSystemd(t *testing.T) {
 	if err := nodeunit.Start(t.Context(), refusing, script("none", "true")); plugin.KindOf(err) != plugin.Refused {
 		t.Errorf("starting: %v", err)
 	}
-	if _, _, err := nodeunit.Look(t.Context(), refusing, "none", 0, 0); plugin.KindOf(err) != plugin.Refused {
+	if _, _, err := nodeunit.ReadState(t.Context(), refusing, "none", 0, 0); plugin.KindOf(err) != plugin.Refused {
 		t.Errorf("looking: %v", err)
 	}
 }

@@ -34,7 +34,7 @@ type State string
 const (
 	Open     State = "open"
 	Resolved State = "resolved"
-	Told     State = "told"
+	OneTime  State = "told"
 )
 
 // Event is something that people may want to be told.

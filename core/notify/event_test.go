@@ -15,7 +15,7 @@ func TestWrite(t *testing.T) {
 	gone := int64(99)
 	write := func(e notify.Event) {
 		t.Helper()
-		e.Kind, e.State, e.Severity = notify.JobFailed, notify.Told, "info"
+		e.Kind, e.State, e.Severity = notify.JobFailed, notify.OneTime, "info"
 		if err := d.Tx(t.Context(), func(tx *db.Tx) error { return notify.Write(t.Context(), tx.Pgx, e) }); err != nil {
 			t.Error(err)
 		}

@@ -24,7 +24,7 @@ func (s *Store) Change(ctx context.Context, r guest.Request, body map[string]jso
 		return VMOptions{}, guest.NothingToChange()
 	}
 	if err := s.Actor.Hosts.Require(ctx, r.Guest.HostID, endpoint.Lifecycle, func(at hypervisor.Host) error {
-		_, err := host.Able[hypervisor.Reconfigurer](at)
+		_, err := host.AsAbility[hypervisor.ConfigEditor](at)
 		return err
 	}); err != nil {
 		return VMOptions{}, err
@@ -82,7 +82,7 @@ func (s *Store) send(ctx context.Context, c *guest.Change, g *guest.Guest, o *or
 	if len(o.options) > 0 {
 		change := hypervisor.ConfigChange{Digest: digest, Options: o.options}
 		err := guest.SendTo(ctx, c, slices.Sorted(maps.Keys(o.options)),
-			func(able hypervisor.Reconfigurer, ctx context.Context, ref hypervisor.GuestRef) error {
+			func(able hypervisor.ConfigEditor, ctx context.Context, ref hypervisor.GuestRef) error {
 				return able.Reconfigure(ctx, ref, change)
 			}, func(ctx context.Context) (bool, error) {
 				now, err := s.Actor.ReadConfig(ctx, g)

@@ -64,7 +64,7 @@ type state struct {
 	firewall *sdk.Options
 }
 
-// Get asks the hypervisor and its firewall. Problems: not_found, unsupported, and those of host.Ask.
+// Get asks the hypervisor and its firewall. Problems: not_found, unsupported, and those of host.Call.
 func (s *Store) Get(ctx context.Context, g *guest.Guest) (VMOptions, error) {
 	now, err := s.read(ctx, g)
 	if err != nil {
@@ -75,7 +75,7 @@ func (s *Store) Get(ctx context.Context, g *guest.Guest) (VMOptions, error) {
 
 func (s *Store) read(ctx context.Context, g *guest.Guest) (now state, err error) {
 	on := s.Actor.Subject(g)
-	now.keys, err = guest.Look(ctx, on, func(able hypervisor.Reconfigurer, ctx context.Context, ref hypervisor.GuestRef) (
+	now.keys, err = guest.Call(ctx, on, func(able hypervisor.ConfigEditor, ctx context.Context, ref hypervisor.GuestRef) (
 		[]hypervisor.OptionKey, error) {
 		return able.OptionKeys(ctx, ref.Kind)
 	})

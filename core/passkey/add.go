@@ -13,7 +13,7 @@ import (
 
 // BeginAdd begins to make a passkey for the caller. Problems: those of identity.Store.PreparePasskey, and invalid_state where there are no
 // passkeys.
-func (s *Store) BeginAdd(ctx context.Context, caller *identity.Caller, password string) (*Begun, error) {
+func (s *Store) BeginAdd(ctx context.Context, caller *identity.Caller, password string) (*CeremonyStart, error) {
 	if err := s.usable(); err != nil {
 		return nil, err
 	}
@@ -32,7 +32,7 @@ func (s *Store) BeginAdd(ctx context.Context, caller *identity.Caller, password 
 
 // Add completes what BeginAdd has begun in the same session, under a name. Where the passkey is the first second factor there are recovery
 // codes, shown this once. An answer that is not taken is a 422 at body.credential; problems beside: those of identity.Store.AddPasskey.
-func (s *Store) Add(ctx context.Context, caller *identity.Caller, name string, a Answer) (*identity.Passkey, []string, error) {
+func (s *Store) Add(ctx context.Context, caller *identity.Caller, name string, a Response) (*identity.Passkey, []string, error) {
 	if err := s.usable(); err != nil {
 		return nil, nil, err
 	}

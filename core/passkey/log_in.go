@@ -15,10 +15,10 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// BeginLogIn begins a log-in by a passkey. With pending, which identity.LoggedIn names, it is the second factor of that log-in; else it is
-// all that is asked for, and the browser offers what it has for the service. It is invalid_credentials for a log-in that waits no longer
-// or whose account has no passkey, and invalid_state where there are no passkeys.
-func (s *Store) BeginLogIn(ctx context.Context, pending string) (*Begun, error) {
+// BeginLogIn begins a log-in by a passkey. With pending, which identity.LoginResult names, it is the second factor of that log-in; else
+// it is all that is asked for, and the browser offers what it has for the service. It is invalid_credentials for a log-in that waits no
+// longer or whose account has no passkey, and invalid_state where there are no passkeys.
+func (s *Store) BeginLogIn(ctx context.Context, pending string) (*CeremonyStart, error) {
 	if err := s.usable(); err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (s *Store) BeginLogIn(ctx context.Context, pending string) (*Begun, error) 
 
 // LogIn completes what BeginLogIn has begun, with the same pending. Problems: invalid_credentials for an answer that is not taken, and
 // those of identity.Store.LogInPasskey and LogInTOTP; rate_limited after too many of these from one network.
-func (s *Store) LogIn(ctx context.Context, pending string, a Answer, from identity.Client) (in *identity.LoggedIn, err error) {
+func (s *Store) LogIn(ctx context.Context, pending string, a Response, from identity.Client) (in *identity.LoginResult, err error) {
 	if err := s.usable(); err != nil {
 		return nil, err
 	}

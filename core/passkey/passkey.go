@@ -24,8 +24,8 @@ import (
 )
 
 const (
-	// Life is how long a ceremony may take, from its options to the answer.
-	Life = 5 * time.Minute
+	// CeremonyLifetime is how long a ceremony may take, from its options to the answer.
+	CeremonyLifetime = 5 * time.Minute
 	// MaxCeremony is how long the name of a ceremony may be, in bytes: with the answer it must fit into a body before log-in.
 	MaxCeremony = 2 << 10
 	shownName   = "Hostler"
@@ -73,8 +73,8 @@ func partyOf(base string) *webauthn.WebAuthn {
 		AuthenticatorSelection: protocol.AuthenticatorSelection{
 			ResidentKey: protocol.ResidentKeyRequirementPreferred, UserVerification: protocol.VerificationPreferred,
 		},
-		Timeouts: webauthn.TimeoutsConfig{Login: webauthn.TimeoutConfig{Timeout: Life, TimeoutUVD: Life},
-			Registration: webauthn.TimeoutConfig{Timeout: Life, TimeoutUVD: Life}},
+		Timeouts: webauthn.TimeoutsConfig{Login: webauthn.TimeoutConfig{Timeout: CeremonyLifetime, TimeoutUVD: CeremonyLifetime},
+			Registration: webauthn.TimeoutConfig{Timeout: CeremonyLifetime, TimeoutUVD: CeremonyLifetime}},
 	})
 	if err != nil {
 		return nil // a name that is no domain
@@ -90,17 +90,17 @@ func (s *Store) usable() error {
 	return nil
 }
 
-// Begun is a ceremony that goes on in the browser.
-type Begun struct {
+// CeremonyStart is a ceremony that goes on in the browser.
+type CeremonyStart struct {
 	// Ceremony names it, for the answer.
 	Ceremony string
 	// Options are what navigator.credentials takes, as parseCreationOptionsFromJSON and parseRequestOptionsFromJSON read them.
 	Options json.RawMessage
 }
 
-// Answer is what a browser brings back.
-type Answer struct {
-	// Ceremony is that of Begun.
+// Response is what a browser brings back.
+type Response struct {
+	// Ceremony is that of CeremonyStart.
 	Ceremony string
 	// Credential is what the authenticator says, as PublicKeyCredential.toJSON writes it.
 	Credential json.RawMessage
@@ -128,8 +128,8 @@ func (s *Store) flows() identity.Flows {
 	return identity.Flows{DB: s.DB, Keys: s.Keys, Name: "passkey"}
 }
 
-func (s *Store) begin(c ceremony, data *webauthn.SessionData, options any) (*Begun, error) {
-	c.Data, c.Until = *data, s.Now().Add(Life)
+func (s *Store) begin(c ceremony, data *webauthn.SessionData, options any) (*CeremonyStart, error) {
+	c.Data, c.Until = *data, s.Now().Add(CeremonyLifetime)
 	c.Data.AllowedCredentialIDs = nil // they are the account's, and twenty of them would not fit
 	sealed, err := s.flows().Seal(c)
 	if err == nil && len(sealed) > MaxCeremony {
@@ -142,7 +142,7 @@ func (s *Store) begin(c ceremony, data *webauthn.SessionData, options any) (*Beg
 	if err != nil {
 		return nil, err
 	}
-	return &Begun{Ceremony: sealed, Options: text}, nil
+	return &CeremonyStart{Ceremony: sealed, Options: text}, nil
 }
 
 // over is a ceremony that cannot go on.
@@ -156,7 +156,7 @@ func (s *Store) open(ctx context.Context, text, purpose string) (*ceremony, erro
 	if !s.flows().Open(text, &c) || c.For != purpose || !s.Now().Before(c.Until) {
 		return nil, over()
 	}
-	first, err := s.flows().Use(ctx, c.Data.Challenge, 2*Life)
+	first, err := s.flows().Use(ctx, c.Data.Challenge, 2*CeremonyLifetime)
 	if err == nil && !first {
 		err = over()
 	}

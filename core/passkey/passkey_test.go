@@ -34,7 +34,7 @@ func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	d, keys := dbtest.New(t), identitytest.Keys(t)
 	f := &fixture{SQL: dbtest.On(t, d), t: t, now: time.Now(),
-		users: identity.New(d, identity.Config{Argon2: identitytest.Cheap, Keys: keys, AddressTries: 1000, AccountTries: 1000})}
+		users: identity.New(d, identity.Config{Argon2: identitytest.CheapHash, Keys: keys, AddressTries: 1000, AccountTries: 1000})}
 	f.Store = passkey.New(passkey.Config{DB: d, Users: f.users, Keys: keys, BaseURL: here.Origin, Now: func() time.Time { return f.now }})
 	return f
 }
@@ -65,7 +65,7 @@ func newCredential() virtualwebauthn.Credential {
 }
 
 // create is what a device answers to the making of a passkey.
-func (f *fixture) create(begun *passkey.Begun, edits ...func(*device)) (*device, passkey.Answer) {
+func (f *fixture) create(begun *passkey.CeremonyStart, edits ...func(*device)) (*device, passkey.Response) {
 	f.t.Helper()
 	options, err := virtualwebauthn.ParseAttestationOptions(string(begun.Options))
 	if err != nil {
@@ -76,18 +76,18 @@ func (f *fixture) create(begun *passkey.Begun, edits ...func(*device)) (*device,
 	for _, edit := range edits {
 		edit(d)
 	}
-	return d, passkey.Answer{Ceremony: begun.Ceremony,
+	return d, passkey.Response{Ceremony: begun.Ceremony,
 		Credential: json.RawMessage(virtualwebauthn.CreateAttestationResponse(d.party, d.Authenticator, d.Credential, *options))}
 }
 
 // get is what a device answers to a log-in.
-func (d *device) get(t *testing.T, begun *passkey.Begun) passkey.Answer {
+func (d *device) get(t *testing.T, begun *passkey.CeremonyStart) passkey.Response {
 	t.Helper()
 	options, err := virtualwebauthn.ParseAssertionOptions(string(begun.Options))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return passkey.Answer{Ceremony: begun.Ceremony,
+	return passkey.Response{Ceremony: begun.Ceremony,
 		Credential: json.RawMessage(virtualwebauthn.CreateAssertionResponse(d.party, d.Authenticator, d.Credential, *options))}
 }
 
@@ -107,7 +107,7 @@ func (f *fixture) add(caller *identity.Caller, edits ...func(*device)) (*device,
 }
 
 // logIn begins and completes a log-in; pending is that of one that waits, or empty.
-func (f *fixture) logIn(pending string, d *device) (*identity.LoggedIn, error) {
+func (f *fixture) logIn(pending string, d *device) (*identity.LoginResult, error) {
 	f.t.Helper()
 	begun, err := f.BeginLogIn(f.t.Context(), pending)
 	if err != nil {
@@ -286,7 +286,7 @@ func TestAttacksOnLogIn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = f.LogIn(t.Context(), "", passkey.Answer{Ceremony: begun.Ceremony, Credential: json.RawMessage(text)}, client)
+			_, err = f.LogIn(t.Context(), "", passkey.Response{Ceremony: begun.Ceremony, Credential: json.RawMessage(text)}, client)
 			wants(t, err, problem.CodeInvalidCredentials, "is not readable")
 		}
 	})
@@ -300,7 +300,7 @@ func TestAttacksOnLogIn(t *testing.T) {
 		let, errs := make([]bool, 4), make([]error, 4)
 		for i := range let {
 			group.Go(func() {
-				var in *identity.LoggedIn
+				var in *identity.LoginResult
 				in, errs[i] = f.LogIn(t.Context(), "", answer, client)
 				let[i] = in != nil
 			})
@@ -331,7 +331,7 @@ func TestAttacksOnLogIn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.now = f.now.Add(passkey.Life)
+		f.now = f.now.Add(passkey.CeremonyLifetime)
 		_, err = f.LogIn(t.Context(), "", d.get(t, begun), client)
 		wants(t, err, problem.CodeInvalidCredentials, "has expired or was already answered")
 	})
@@ -402,7 +402,7 @@ func TestAttacksOnAdding(t *testing.T) {
 	wants(t, err, problem.CodeInvalid, "current password")
 	_, err = f.BeginAdd(t.Context(), &identity.Caller{UserID: caller.UserID, Email: caller.Email}, identitytest.Password)
 	wants(t, err, problem.CodeInvalidState, "API key")
-	begin := func() *passkey.Begun {
+	begin := func() *passkey.CeremonyStart {
 		t.Helper()
 		begun, err := f.BeginAdd(t.Context(), caller, identitytest.Password)
 		if err != nil {

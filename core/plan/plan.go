@@ -9,7 +9,7 @@
 //		return err
 //	}
 //
-// A caller who only plans gets an Answer as the error of Decide: what would be refused with a 409 is among its blockers. One who sends
+// A caller who only plans gets an Result as the error of Finish: what would be refused with a 409 is among its blockers. One who sends
 // a plan's digest is refused when the plan has changed. The plan is with each request for a confirmation too.
 package plan
 
@@ -84,8 +84,8 @@ func (p *Plan) AddSince(kind, name string, at time.Time, format string, args ...
 	p.Effects = append(p.Effects, e)
 }
 
-// Counted is the text about n things: one for a single thing, and many with the number in the place of its verb %d for any other.
-func Counted[N int | int64](n N, one, many string) string {
+// Plural is the text about n things: one for a single thing, and many with the number in the place of its verb %d for any other.
+func Plural[N int | int64](n N, one, many string) string {
 	if n == 1 {
 		return one
 	}

@@ -17,7 +17,7 @@ func decide(ctx context.Context, given bool, at time.Time, size int64) (err erro
 		return err, false
 	}
 	c := plan.Confirmation{Code: problem.CodeConfirmRequired, Phrase: "web1", Why: "say so", Given: given}
-	err = draft.Decide(ctx, c, func(_ context.Context, p *plan.Plan) error {
+	err = draft.Finish(ctx, c, func(_ context.Context, p *plan.Plan) error {
 		told = true
 		p.AddSince(plan.KindUptime, "web1", at, "web1 runs.")
 		p.AddSized(plan.KindDisk, "", &size, "A disk goes.")
@@ -34,7 +34,7 @@ func planIn(t *testing.T, err error) *plan.Plan {
 			return p
 		}
 	}
-	if a := plan.AnswerIn(err); a != nil {
+	if a := plan.ResultIn(err); a != nil {
 		return a.Plan
 	}
 	t.Fatalf("no plan in %v", err)
@@ -60,11 +60,11 @@ func TestDecide(t *testing.T) {
 	if code(err) != problem.CodeConfirmRequired || *refused.ConfirmPhrase != "web1" || len(refused.Effects) != 2 {
 		t.Errorf("%v %+v", err, refused)
 	}
-	err, _ = decide(plan.With(t.Context(), plan.Question{Only: true}), true, now.Add(time.Hour), 1)
+	err, _ = decide(plan.WithRequest(t.Context(), plan.Request{Only: true}), true, now.Add(time.Hour), 1)
 	if only := planIn(t, err); code(err) != "" || only.Digest != refused.Digest || only.Digest == "" {
 		t.Errorf("another digest at another time, or confirmed: %+v and %+v", only, refused)
 	}
-	seen := plan.With(t.Context(), plan.Question{Digest: refused.Digest})
+	seen := plan.WithRequest(t.Context(), plan.Request{Digest: refused.Digest})
 	if err, _ := decide(seen, true, now, 1); err != nil {
 		t.Errorf("the plan that was seen: %v", err)
 	}
@@ -81,8 +81,8 @@ func TestDecide(t *testing.T) {
 func TestDigestHasTimes(t *testing.T) {
 	t.Parallel()
 	digest := func(kind string, at time.Time) string {
-		ctx := plan.With(t.Context(), plan.Question{Only: true})
-		return planIn(t, plan.Begin(ctx).Decide(ctx, plan.Confirmation{}, func(_ context.Context, p *plan.Plan) error {
+		ctx := plan.WithRequest(t.Context(), plan.Request{Only: true})
+		return planIn(t, plan.Begin(ctx).Finish(ctx, plan.Confirmation{}, func(_ context.Context, p *plan.Plan) error {
 			p.AddSince(kind, "nightly", at, "It goes.")
 			return nil
 		})).Digest
@@ -99,14 +99,14 @@ func TestDigestHasTimes(t *testing.T) {
 func TestStop(t *testing.T) {
 	t.Parallel()
 	busy, none := problem.New(problem.CodeGuestBusy, "job 3 works on it"), plan.Confirmation{}
-	only := plan.With(t.Context(), plan.Question{Only: true})
-	if err := plan.Begin(only).Stop(only, nil, none); err != nil {
+	only := plan.WithRequest(t.Context(), plan.Request{Only: true})
+	if err := plan.Begin(only).RefuseAndStop(only, nil, none); err != nil {
 		t.Errorf("nothing refused: %v", err)
 	}
-	if err := plan.Begin(t.Context()).Stop(t.Context(), busy, none); !errors.Is(err, busy) {
+	if err := plan.Begin(t.Context()).RefuseAndStop(t.Context(), busy, none); !errors.Is(err, busy) {
 		t.Errorf("nobody plans: %v", err)
 	}
-	if p := planIn(t, plan.Begin(only).Stop(only, busy, none)); len(p.Blockers) != 1 || p.Digest == "" {
+	if p := planIn(t, plan.Begin(only).RefuseAndStop(only, busy, none)); len(p.Blockers) != 1 || p.Digest == "" {
 		t.Errorf("%+v", p)
 	}
 }
@@ -121,13 +121,13 @@ func TestRefuse(t *testing.T) {
 			t.Errorf("%v became %v", err, got)
 		}
 	}
-	draft = plan.Begin(plan.With(t.Context(), plan.Question{Only: true}))
+	draft = plan.Begin(plan.WithRequest(t.Context(), plan.Request{Only: true}))
 	for err, want := range map[error]error{busy: nil, away: nil, gone: gone, plain: plain} {
 		if got := draft.Refuse(err); !errors.Is(got, want) {
 			t.Errorf("planning, %v became %v", err, got)
 		}
 	}
-	p := planIn(t, draft.Decide(t.Context(), plan.Confirmation{}, func(context.Context, *plan.Plan) error { return nil }))
+	p := planIn(t, draft.Finish(t.Context(), plan.Confirmation{}, func(context.Context, *plan.Plan) error { return nil }))
 	if len(p.Blockers) != 1 || p.Blockers[0].Error != "guest_busy" || len(p.Warnings) != 1 || p.ConfirmPhrase != nil {
 		t.Errorf("%+v", p)
 	}
@@ -136,7 +136,7 @@ func TestRefuse(t *testing.T) {
 func TestCounted(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]string{0: "0 backups remain", 1: "1 backup remains", 2: "2 backups remain"} {
-		if got := plan.Counted(n, "1 backup remains", "%d backups remain"); got != want {
+		if got := plan.Plural(n, "1 backup remains", "%d backups remain"); got != want {
 			t.Errorf("%d: %q", n, got)
 		}
 	}

@@ -82,7 +82,7 @@ func (c *conn) acquire(ctx context.Context) (*supervisor, *process, error) {
 			return nil, nil, fmt.Errorf("%s %q: %w: %w", c.kind, c.name, sdk.ErrGone, err)
 		}
 		if timer == nil {
-			timer = time.NewTimer(c.manager.cfg.CallPatience)
+			timer = time.NewTimer(c.manager.cfg.CallWait)
 			defer timer.Stop()
 		}
 		select {

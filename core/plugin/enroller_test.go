@@ -38,7 +38,7 @@ func TestPluginThatRedeemsCodes(t *testing.T) {
 	if !ok {
 		t.Fatal("it is no Enroller")
 	}
-	code := memdriver.NewCertified().Add("a.mem:8443", memdriver.Spec{}).NewCode(endpoint.Monitoring, time.Hour)
+	code := memdriver.NewCertificateDriver().Add("a.mem:8443", memdriver.Spec{}).NewCode(endpoint.Monitoring, time.Hour)
 	read, err := enroller.Inspect(t.Context(), code)
 	if err != nil || len(read.Addresses) != 1 || read.Expires.IsZero() {
 		t.Errorf("%+v, %v", read, err)

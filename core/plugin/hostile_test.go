@@ -34,7 +34,7 @@ func TestHostilePrograms(t *testing.T) {
 			t.Parallel()
 			b := setup(t, func(cfg *plugin.Config) {
 				cfg.StartTimeout, cfg.MinBackoff, cfg.MaxBackoff = 500*time.Millisecond, time.Hour, time.Hour
-				cfg.CallPatience = 100 * time.Millisecond
+				cfg.CallWait = 100 * time.Millisecond
 			})
 			const file = "hostler-plugin-hostile"
 			b.script(t, file, body)

@@ -136,7 +136,7 @@ func (b *fixture) manage(t *testing.T, change func(*plugin.Config)) {
 		Dir: b.dir, Pins: b.pins, AllowWritableDir: true,
 		Logger:     hclog.New(&hclog.LoggerOptions{Name: "plugin", Level: hclog.Trace, Output: b.log}),
 		MinBackoff: 10 * time.Millisecond, MaxBackoff: 100 * time.Millisecond,
-		CallPatience: patience, StartTimeout: patience,
+		CallWait: patience, StartTimeout: patience,
 	}
 	if change != nil {
 		change(&cfg)

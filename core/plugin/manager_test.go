@@ -35,7 +35,7 @@ func TestRunning(t *testing.T) {
 		t.Errorf("abilities are %v, want %v", s.Abilities, want)
 	}
 	host := b.host(t, "2-nodes.700-vms.mem:8006")
-	if _, ok := hypervisor.As[hypervisor.Lifecycler](host); !ok {
+	if _, ok := hypervisor.As[hypervisor.LifecycleManager](host); !ok {
 		t.Error("the host is no lifecycler")
 	}
 	guests := 0
@@ -63,7 +63,7 @@ func TestKilledInMidCall(t *testing.T) {
 	t.Parallel()
 	b := running(t, func(cfg *plugin.Config) {
 		cfg.StableTime = time.Nanosecond // each death is the first one
-		cfg.CallPatience = time.Hour     // a call that made use of it would not end in the time of this test
+		cfg.CallWait = time.Hour         // a call that made use of it would not end in the time of this test
 	})
 	before := b.status(t)
 	for round := range 3 {
@@ -212,7 +212,7 @@ func TestNoSignOfLife(t *testing.T) {
 func TestBackOff(t *testing.T) {
 	t.Parallel()
 	b := running(t, func(cfg *plugin.Config) {
-		cfg.MinBackoff, cfg.MaxBackoff, cfg.CallPatience = time.Hour, time.Hour, time.Hour
+		cfg.MinBackoff, cfg.MaxBackoff, cfg.CallWait = time.Hour, time.Hour, time.Hour
 	})
 	// The first death is answered at once, the second waits.
 	exit := b.host(t, "exit-version.mem:8006")

@@ -61,7 +61,7 @@ func NewStore(d *db.DB) *Store { return &Store{db: d} }
 // List implements PinStore.
 func (s *Store) List(ctx context.Context) ([]Pin, error) {
 	var pins []Pin
-	if err := s.db.With(ctx).Order("kind, name").Find(&pins).Error; err != nil {
+	if err := s.db.Gorm(ctx).Order("kind, name").Find(&pins).Error; err != nil {
 		return nil, db.Problem(fmt.Errorf("listing plugins: %w", err))
 	}
 	return pins, nil
@@ -70,7 +70,7 @@ func (s *Store) List(ctx context.Context) ([]Pin, error) {
 // Get implements PinStore.
 func (s *Store) Get(ctx context.Context, kind, name string) (Pin, error) {
 	var pin Pin
-	err := s.db.With(ctx).Where("kind = ? AND name = ?", kind, name).Take(&pin).Error
+	err := s.db.Gorm(ctx).Where("kind = ? AND name = ?", kind, name).Take(&pin).Error
 	switch {
 	case errors.Is(err, gorm.ErrRecordNotFound):
 		return Pin{}, fmt.Errorf("%s %q: %w", kind, name, ErrNotPinned)

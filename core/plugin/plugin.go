@@ -61,9 +61,9 @@ type Config struct {
 	// started again; zeros are 10 s and 5 s.
 	PingInterval time.Duration
 	PingTimeout  time.Duration
-	// CallPatience is how long a call waits for a start that is under way
+	// CallWait is how long a call waits for a start that is under way
 	// before it fails; zero is 900 ms.
-	CallPatience time.Duration
+	CallWait time.Duration
 	// MinBackoff and MaxBackoff bound the wait before a restart. The first
 	// restart comes at once, the second after MinBackoff, and the wait doubles
 	// until a process has lived for StableTime. Zeros are 1 s, 1 min and 10 s.
@@ -93,7 +93,7 @@ func (c Config) withDefaults() Config {
 	set(&c.StopTimeout, 3*time.Second)
 	set(&c.PingInterval, 10*time.Second)
 	set(&c.PingTimeout, 5*time.Second)
-	set(&c.CallPatience, 900*time.Millisecond)
+	set(&c.CallWait, 900*time.Millisecond)
 	set(&c.MinBackoff, time.Second)
 	set(&c.MaxBackoff, time.Minute)
 	set(&c.StableTime, 10*time.Second)

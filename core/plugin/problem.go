@@ -35,18 +35,18 @@ func Problem(err error) error {
 		p := problem.New(problem.CodePluginUnavailable,
 			"the hypervisor's plugin is not running; it is restarted automatically, and GET /api/v1/plugins shows the reason")
 		p.RetryAfter = 1
-		return p.Because(err)
+		return p.WithCause(err)
 	}
 	var e *sdk.Error
 	if !errors.As(err, &e) {
 		if errors.Is(err, context.DeadlineExceeded) {
-			return problem.New(problem.CodeTimeout, "the hypervisor did not answer in time").Because(err)
+			return problem.New(problem.CodeTimeout, "the hypervisor did not answer in time").WithCause(err)
 		}
 		return problem.From(err)
 	}
 	told := *e
 	told.Message = sdk.HideSecrets(e.Message)
-	return of(&told).Because(err)
+	return of(&told).WithCause(err)
 }
 
 // of maps the kinds of errors.

@@ -35,7 +35,7 @@ func newRegistries(m *Manager) registries {
 
 // Hypervisor returns the driver with a name. It may be kept for ever: it
 // outlives restarts, and works as soon as a plugin with that name runs. While
-// none runs, calls fail within CallPatience with sdk/plugin.ErrGone; they are
+// none runs, calls fail within CallWait with sdk/plugin.ErrGone; they are
 // unsupported if the plugins with that name serve only other kinds.
 func (m *Manager) Hypervisor(name string) hypervisor.Driver { return m.kinds.hypervisors.get(name) }
 

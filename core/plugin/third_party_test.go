@@ -128,7 +128,7 @@ func TestThirdParty(t *testing.T) {
 		t.Errorf("what it has sent is told again: %+v", again)
 	}
 
-	power, ok := hypervisor.As[hypervisor.Lifecycler](open(endpoint.Lifecycle))
+	power, ok := hypervisor.As[hypervisor.LifecycleManager](open(endpoint.Lifecycle))
 	if !ok {
 		t.Fatal("the host is no lifecycler")
 	}

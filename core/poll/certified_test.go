@@ -36,7 +36,7 @@ type certified struct {
 // newCertified has one host with the id 1, at the first of two nodes.
 func newCertified(t *testing.T) *certified {
 	d := dbtest.New(t)
-	f := &certified{SQL: dbtest.On(t, d), t: t, db: d, driver: memdriver.NewCertified().Driver,
+	f := &certified{SQL: dbtest.On(t, d), t: t, db: d, driver: memdriver.NewCertificateDriver().Driver,
 		clusters: map[int64]*memdriver.Cluster{}, at: map[int64]string{}}
 	f.cluster = f.driver.Add("one.mem:8443", memdriver.Spec{Nodes: 2})
 	f.host(f.cluster, "one.mem:8443")
@@ -119,11 +119,11 @@ func (f *certified) ages(ref hypervisor.GuestRef) string {
 		return max(0, int(f.passed.Sub(*at).Round(time.Second).Seconds()))
 	}
 	guests, err := (&guest.Store{DB: f.db, Self: &guest.Self{DB: f.db}}).List(f.t.Context(), guest.Filter{Query: string(ref.ID)},
-		identity.Visible{All: true})
+		identity.VisibleTeams{All: true})
 	if err != nil || len(guests) != 1 {
 		f.t.Fatalf("%d guests, %v", len(guests), err)
 	}
-	nodes, err := (&cluster.Store{DB: f.db}).Nodes(f.t.Context(), 0, identity.Visible{All: true})
+	nodes, err := (&cluster.Store{DB: f.db}).Nodes(f.t.Context(), 0, identity.VisibleTeams{All: true})
 	if err != nil || len(nodes) == 0 {
 		f.t.Fatalf("%d nodes, %v", len(nodes), err)
 	}

@@ -27,14 +27,14 @@ func does[P any](f *certified, work guest.Work[P], ref hypervisor.GuestRef, spec
 		f.t.Fatal(err)
 	}
 	defer func() { _ = queue.Stop(context.Background()) }()
-	asked := guest.Asked{Kind: ref.Kind, Ref: ref.ID, UID: ref.UID, Name: string(ref.ID)}
+	asked := guest.RequestedGuest{Kind: ref.Kind, Ref: ref.ID, UID: ref.UID, Name: string(ref.ID)}
 	if err := f.db.Pool.QueryRow(f.t.Context(), "SELECT id FROM guests WHERE uid = $1", ref.UID).Scan(&asked.GuestID); err != nil {
 		f.t.Fatal(err)
 	}
 	var id int64
 	if err := f.db.Tx(f.t.Context(), func(tx *db.Tx) error {
 		j, err := queue.Enqueue(f.t.Context(), tx, work.Spec(job.Target{Kind: "app", ID: asked.GuestID}, 1, 1,
-			guest.Params[P]{Asked: asked, Spec: spec}))
+			guest.Params[P]{RequestedGuest: asked, Spec: spec}))
 		if err == nil {
 			id = j.ID
 		}
@@ -43,7 +43,7 @@ func does[P any](f *certified, work guest.Work[P], ref hypervisor.GuestRef, spec
 		f.t.Fatal(err)
 	}
 	waittest.Until(f.t, "the job has succeeded", func() bool {
-		j, err := queue.Get(f.t.Context(), id, identity.Visible{All: true, Teams: []int64{}})
+		j, err := queue.Get(f.t.Context(), id, identity.VisibleTeams{All: true, Teams: []int64{}})
 		switch {
 		case err != nil:
 			f.t.Fatal(err)

@@ -82,7 +82,7 @@ func mergeCluster(ctx context.Context, tx *db.Tx, from, to int64) error {
 	if _, err := tx.Pgx.Exec(ctx, lockMerged, from, to); err != nil {
 		return fmt.Errorf("waiting for a poll of the cluster: %w", err)
 	}
-	if err := schedule.FollowMerged(ctx, tx, from, to); err != nil {
+	if err := schedule.RetargetMerged(ctx, tx, from, to); err != nil {
 		return err
 	}
 	for _, step := range mergeSteps {

@@ -294,7 +294,7 @@ func TestAnEnrolledClusterOfTwoTeamsBecomesOne(t *testing.T) {
 	t.Cleanup(p.Close)
 	var ids []int64
 	for _, name := range []string{"pool", "pool2"} {
-		made, _, err := store.Create(t.Context(), host.Enrolment{
+		made, _, err := store.Create(t.Context(), host.EnrolRequest{
 			Name: name, Address: name + ".mem", TokenID: token.ID, Secret: secret.New(string(token.Secret)),
 			Fingerprint: cluster.Fingerprint(),
 		})

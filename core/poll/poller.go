@@ -45,10 +45,10 @@ type Config struct {
 	Hosts Hosts
 	// Interval is asked before each cycle; nil or an answer of zero or less means DefaultInterval.
 	Interval func(context.Context) time.Duration
-	// Unable reports whether this instance can open no host for now: polls are
+	// HostsUnavailable reports whether this instance can open no host for now: polls are
 	// left to other instances while it does. It must not block; nil stands for
 	// never.
-	Unable func() bool
+	HostsUnavailable func() bool
 	// Timeout is how long one host may take in all; zero means 25 s.
 	Timeout time.Duration
 	// Tick is how often the loop looks for what is due; zero means 1 s.
@@ -89,7 +89,7 @@ type Poller struct {
 // neither Run nor Sync is running any more.
 func New(config Config) *Poller {
 	p := &Poller{
-		db: config.DB, hosts: config.Hosts, interval: config.Interval, unable: config.Unable,
+		db: config.DB, hosts: config.Hosts, interval: config.Interval, unable: config.HostsUnavailable,
 		timeout: config.Timeout, tick: config.Tick, now: config.Now, log: config.Logger, heartbeat: config.Heartbeat,
 		locks: newLocks(config.DB), wake: make(chan struct{}, 1), writes: make(chan struct{}, maxWrites), active: map[unit]bool{},
 		memberships: map[int64]lastMembership{},

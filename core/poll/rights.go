@@ -73,7 +73,7 @@ func (g *good) askRights(ctx context.Context, at hypervisor.Host) error {
 		// If the answer contains no version, the known one stays.
 		version, _ = at.Version(ctx)
 	}
-	g.told = host.ToldOf(p, version)
+	g.told = host.TokenFactsOf(p, version)
 	g.rights = &hypervisor.Permissions{
 		Missing: words(p.Missing), Extra: words(p.Extra), Recommended: words(p.Recommended),
 	}

@@ -94,7 +94,7 @@ func addSamples(ctx context.Context, tx pgx.Tx, cluster int64, v *inventory) err
 		}
 	}
 	if v.samples.n > 0 {
-		if _, err := tx.Exec(ctx, noteLate, metric.Late); err != nil {
+		if _, err := tx.Exec(ctx, noteLate, metric.LateAfter); err != nil {
 			return fmt.Errorf("recording late samples: %w", err)
 		}
 	}

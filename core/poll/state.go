@@ -41,7 +41,7 @@ func (g *good) keepRights(ctx context.Context, tx pgx.Tx) error {
 		g.id, g.rights.Missing, g.rights.Extra, g.rights.Recommended, g.rightsAt); err != nil {
 		return fmt.Errorf("recording the privileges of the token: %w", err)
 	}
-	return g.told.Keep(ctx, tx, g.id)
+	return g.told.Save(ctx, tx, g.id)
 }
 
 // tell logs once that a token lacks something.

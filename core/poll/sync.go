@@ -23,7 +23,7 @@ func (p *Poller) Sync(ctx context.Context, hostID int64) error {
 	}
 	if err := p.locks.wait(ctx, u.key()); err != nil {
 		if errors.Is(err, context.DeadlineExceeded) {
-			return problem.New(problem.CodeTimeout, "another poll of the same cluster took too long").Because(err)
+			return problem.New(problem.CodeTimeout, "another poll of the same cluster took too long").WithCause(err)
 		}
 		return err
 	}

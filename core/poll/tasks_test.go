@@ -44,7 +44,7 @@ func TestTasksOfOthers(t *testing.T) {
 			Error: strings.Repeat("z", 5000), Ended: now.Add(-time.Hour)},
 	}
 	f.sync(p, id)
-	if len(f.taskQueries) != 1 || f.taskQueries[0] != (hypervisor.TaskQuery{Limit: task.Listed}) {
+	if len(f.taskQueries) != 1 || f.taskQueries[0] != (hypervisor.TaskQuery{Limit: task.ListLimit}) {
 		t.Errorf("questions: %+v", f.taskQueries)
 	}
 	kept := func() string {
@@ -110,7 +110,7 @@ func TestTasksOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.sync(p, id)
-	if n := f.Value("SELECT count(*) FROM hypervisor_tasks"); n != fmt.Sprint(task.Listed) {
+	if n := f.Value("SELECT count(*) FROM hypervisor_tasks"); n != fmt.Sprint(task.ListLimit) {
 		t.Errorf("%s tasks are kept", n)
 	}
 }

@@ -25,7 +25,7 @@ type good struct {
 	// refusals named is among the missing.
 	rights *hypervisor.Permissions
 	// told is what the host told with them.
-	told host.Told
+	told host.TokenFacts
 	// verified says that the host was asked for what the answer leaves out;
 	// gone are the guests of that which are not there.
 	verified bool
@@ -91,7 +91,7 @@ func (p *Poller) partitions(ctx context.Context) error {
 	if done {
 		return nil
 	}
-	if err := metric.Ensure(ctx, p.db, now); err != nil {
+	if err := metric.EnsurePartitions(ctx, p.db, now); err != nil {
 		return err
 	}
 	p.mu.Lock()

@@ -31,10 +31,10 @@ type Store struct {
 	Actor *guest.Actor
 	// Sync polls a host now; it is called when a node is back. Nil leaves that to the loop.
 	Sync func(ctx context.Context, hostID int64) error
-	// Down is how long a node may take to go down, with its guests, and Up to come back; zero is 20 minutes each.
-	Down, Up time.Duration
-	// Off is for how long a node that was to be switched off must not have answered; zero is 15 s.
-	Off time.Duration
+	// ShutdownLimit is how long a node may take to go down, with its guests, and BootLimit to come back; zero is 20 minutes each.
+	ShutdownLimit, BootLimit time.Duration
+	// OffTime is for how long a node that was to be switched off must not have answered; zero is 15 s.
+	OffTime time.Duration
 	// Pause is the time between two looks at a node; zero is 2 s.
 	Pause time.Duration
 }
@@ -61,40 +61,40 @@ func does(command hypervisor.PowerCommand) string {
 
 // Power asks for a node of a host's cluster to be rebooted or switched off, confirmed by the node's name: with self_target where the
 // service runs on it, else with confirm_required. Problems besides: not_found, capability_missing, unsupported, plan_stale, guest_busy
-// while another job works on the node itself, and those of host.Ask where the node does not answer.
+// while another job works on the node itself, and those of host.Call where the node does not answer.
 func (s *Store) Power(ctx context.Context, hostID int64, node string, command hypervisor.PowerCommand, confirm *string) (
-	guest.Started, error) {
-	p, err := host.FindPlace(ctx, s.DB, hostID, node)
+	guest.StartResult, error) {
+	p, err := host.FindNode(ctx, s.DB, hostID, node)
 	if err != nil {
-		return guest.Started{}, err
+		return guest.StartResult{}, err
 	}
 	err = s.Hosts.Require(ctx, hostID, endpoint.NodePower, func(at hypervisor.Host) error {
-		_, err := host.Able[hypervisor.NodePowerer](at)
+		_, err := host.AsAbility[hypervisor.NodePowerManager](at)
 		return err
 	})
 	draft := plan.Begin(ctx)
 	if err := draft.Refuse(err); err != nil {
-		return guest.Started{}, err
+		return guest.StartResult{}, err
 	}
 	status, err := s.Hosts.NodeStatus(ctx, hostID, node)
 	if err := draft.Refuse(err); err != nil {
-		return guest.Started{}, err
+		return guest.StartResult{}, err
 	}
 	self, err := s.Hosts.SelfOn(ctx, hostID, node)
 	if err != nil {
-		return guest.Started{}, err
+		return guest.StartResult{}, err
 	}
 	c := plan.Confirmation{Code: problem.CodeConfirmRequired, Phrase: node, Given: confirm != nil && *confirm == node, IsSelf: self,
 		Why: fmt.Sprintf("the node %s is %s, with all its guests; to proceed, send the node's name as confirm", node, does(command))}
 	if self {
 		c.Code, c.Why = problem.CodeSelfTarget, selfText(node, command)+" To proceed, send the node's name as confirm"
 	}
-	err = draft.Decide(ctx, c, func(ctx context.Context, pl *plan.Plan) error { return s.tell(ctx, &p, command, self, status, pl) })
+	err = draft.Finish(ctx, c, func(ctx context.Context, pl *plan.Plan) error { return s.tell(ctx, &p, command, self, status, pl) })
 	if err != nil {
-		return guest.Started{}, err
+		return guest.StartResult{}, err
 	}
-	if err := idempotency.Keep(ctx, self); err != nil {
-		return guest.Started{}, err
+	if err := idempotency.SaveData(ctx, self); err != nil {
+		return guest.StartResult{}, err
 	}
 	audit.Describe(ctx, func(e *audit.Entry) {
 		e.TargetKind, e.TargetName = "node", node
@@ -103,12 +103,12 @@ func (s *Store) Power(ctx context.Context, hostID int64, node string, command hy
 	made, err := s.Actor.Enqueue(ctx, job.Spec{
 		Kind: kind, Target: job.Target{Kind: "node", ID: hostID, Name: node}, TeamID: p.TeamID, HostID: hostID,
 		Exclusive: p.Exclusive(), Params: params{HostID: hostID, Node: node, Command: command, Self: self},
-		Asked: map[string]any{"node": node, "command": command},
+		PublicParams: map[string]any{"node": node, "command": command},
 	})
 	if err != nil {
-		return guest.Started{}, err
+		return guest.StartResult{}, err
 	}
-	return guest.Started{Job: made.View(), IsSelf: self}, nil
+	return guest.StartResult{Job: made.View(), IsSelf: self}, nil
 }
 
 func selfText(node string, command hypervisor.PowerCommand) string {
@@ -120,7 +120,7 @@ func selfText(node string, command hypervisor.PowerCommand) string {
 }
 
 // tell writes into the plan what a command does.
-func (s *Store) tell(ctx context.Context, p *host.Place, command hypervisor.PowerCommand, self bool, status host.NodeStatus,
+func (s *Store) tell(ctx context.Context, p *host.NodeRef, command hypervisor.PowerCommand, self bool, status host.NodeStatus,
 	pl *plan.Plan) error {
 	if self {
 		pl.Add(plan.KindHost, p.Node, "%s", selfText(p.Node, command))
@@ -143,7 +143,7 @@ func (s *Store) tell(ctx context.Context, p *host.Place, command hypervisor.Powe
 	}
 	if others > 0 {
 		pl.Add(plan.KindGuest, "", "%s shut down.",
-			plan.Counted(others, "1 guest of another team is", "%d guests of other teams are"))
+			plan.Plural(others, "1 guest of another team is", "%d guests of other teams are"))
 	}
 	if len(guests) > 0 && command == hypervisor.PowerReboot {
 		pl.Warn("Of these guests, only those that are set to start at boot start again.")
@@ -152,7 +152,7 @@ func (s *Store) tell(ctx context.Context, p *host.Place, command hypervisor.Powe
 }
 
 // warn writes into the plan what is to be known besides.
-func (s *Store) warn(ctx context.Context, p *host.Place, command hypervisor.PowerCommand, pl *plan.Plan) error {
+func (s *Store) warn(ctx context.Context, p *host.NodeRef, command hypervisor.PowerCommand, pl *plan.Plan) error {
 	if command == hypervisor.PowerShutdown {
 		pl.Warn("This service cannot switch the node on again.")
 	}
@@ -167,10 +167,10 @@ func (s *Store) warn(ctx context.Context, p *host.Place, command hypervisor.Powe
 	if nodes > 1 && 2*online <= nodes {
 		pl.Warn("Of %d nodes, %s online: the cluster may lose its quorum; until it has it again, it cannot be changed and starts no "+
 			"guests.",
-			nodes, plan.Counted(online, "1 remains", "%d remain"))
+			nodes, plan.Plural(online, "1 remains", "%d remain"))
 	}
 	if jobs > 0 {
-		pl.Warn("%s on guests of the node and may fail.", plan.Counted(jobs, "1 job is working", "%d jobs are working"))
+		pl.Warn("%s on guests of the node and may fail.", plan.Plural(jobs, "1 job is working", "%d jobs are working"))
 	}
 	return nil
 }
@@ -182,7 +182,7 @@ type runner struct {
 }
 
 // running are the guests on a node that the last poll did not see stopped, by name.
-func (s *Store) running(ctx context.Context, p *host.Place) ([]runner, error) {
+func (s *Store) running(ctx context.Context, p *host.NodeRef) ([]runner, error) {
 	rows, err := s.DB.Pool.Query(ctx, `SELECT g.name, h.team_id FROM guests g JOIN hosts h ON h.id = g.host_id
 		WHERE g.cluster_id = $1 AND g.node = $2 AND g.status <> 'stopped' AND NOT g.template ORDER BY g.name, g.id`, p.ClusterID, p.Node)
 	if err != nil {

@@ -50,7 +50,7 @@ type work struct {
 	*Store
 	params
 	run   *job.Run
-	place host.Place
+	place host.NodeRef
 	progress
 }
 
@@ -60,14 +60,14 @@ func (s *Store) perform(ctx context.Context, run *job.Run) error {
 	if err := run.Params(&w.params); err != nil {
 		return err
 	}
-	if err := run.Progress(&w.progress); err != nil {
+	if err := run.LoadCheckpoint(&w.progress); err != nil {
 		return err
 	}
 	var err error
-	if w.place, err = host.FindPlace(ctx, s.DB, w.HostID, w.Node); err != nil {
+	if w.place, err = host.FindNode(ctx, s.DB, w.HostID, w.Node); err != nil {
 		return err
 	}
-	if run.Begun(step) {
+	if run.StepStarted(step) {
 		run.Note("the service was interrupted around the time of the request; checking its result")
 	} else if _, err := run.Do(ctx, w.step()); err != nil {
 		return err
@@ -86,7 +86,7 @@ func (w *work) step() job.Step {
 		},
 		// There is no task to follow: the node that would tell of it goes away.
 		Send: func(ctx context.Context, at hypervisor.Host) (string, error) {
-			able, err := host.Able[hypervisor.NodePowerer](at)
+			able, err := host.AsAbility[hypervisor.NodePowerManager](at)
 			if err != nil {
 				return "", err
 			}
@@ -100,11 +100,11 @@ func (w *work) step() job.Step {
 				return "", nil
 			}
 			w.Taken = true
-			return "", w.run.SaveProgress(context.WithoutCancel(ctx), w.progress)
+			return "", w.run.SaveCheckpoint(context.WithoutCancel(ctx), w.progress)
 		},
-		Query: func() hypervisor.TaskQuery { return hypervisor.TaskQuery{Node: w.Node} },
-		Ours:  func(hypervisor.Task) bool { return false },
-		Absent: func(context.Context, time.Time, bool) error {
+		Query:  func() hypervisor.TaskQuery { return hypervisor.TaskQuery{Node: w.Node} },
+		IsOurs: func(hypervisor.Task) bool { return false },
+		OnMissing: func(context.Context, time.Time, bool) error {
 			return job.Undetermined("it is unknown whether the request was accepted; nothing was sent again")
 		},
 	}
@@ -131,7 +131,7 @@ func (w *work) prepare(ctx context.Context) error {
 		return err
 	}
 	w.run.Note("the node %s has been up for %s; sending the command %s", w.Node, seconds(w.Uptime), w.Command)
-	return w.run.SaveProgress(ctx, w.progress)
+	return w.run.SaveCheckpoint(ctx, w.progress)
 }
 
 // watchers are the hosts that are connected to other members of the cluster and answer now, or else the host itself.
@@ -154,7 +154,7 @@ func (w *work) watchers(ctx context.Context) ([]int64, error) {
 
 // ask reads the node's status by a host.
 func (w *work) ask(ctx context.Context, hostID int64) (hypervisor.NodeStatus, error) {
-	return host.AskWithin(ctx, w.Hosts, lookLimit, hostID, endpoint.Monitoring,
+	return host.CallWithTimeout(ctx, w.Hosts, lookLimit, hostID, endpoint.Monitoring,
 		func(ctx context.Context, at hypervisor.NodeReader) (hypervisor.NodeStatus, error) {
 			return at.NodeStatus(ctx, w.Node)
 		})
@@ -181,7 +181,7 @@ func (w *work) look(ctx context.Context) (uptime int64, err error) {
 // not our own way to it.
 func (w *work) watched(ctx context.Context) bool {
 	return slices.ContainsFunc(w.Watchers, func(id int64) bool {
-		version, err := host.AskWithin(ctx, w.Hosts, lookLimit, id, endpoint.Monitoring,
+		version, err := host.CallWithTimeout(ctx, w.Hosts, lookLimit, id, endpoint.Monitoring,
 			func(ctx context.Context, at hypervisor.Host) (hypervisor.Version, error) { return at.Version(ctx) })
 		return err == nil && version.Node != w.Node
 	})
@@ -189,8 +189,8 @@ func (w *work) watched(ctx context.Context) bool {
 
 // follow watches the node until it did what it was told, or a limit is reached.
 func (w *work) follow(ctx context.Context) error {
-	sent := w.run.Sent(step)
-	down, up, off := cmp.Or(w.Down, defaultLimit), cmp.Or(w.Up, defaultLimit), cmp.Or(w.Off, defaultOff)
+	sent := w.run.SentAt(step)
+	down, up, off := cmp.Or(w.ShutdownLimit, defaultLimit), cmp.Or(w.BootLimit, defaultLimit), cmp.Or(w.OffTime, defaultOff)
 	for {
 		timer := time.NewTimer(cmp.Or(w.Pause, defaultPause))
 		select {
@@ -243,7 +243,7 @@ func (w *work) follow(ctx context.Context) error {
 // note stores since when the node does not answer.
 func (w *work) note(ctx context.Context, away *time.Time) error {
 	w.Away = away
-	return w.run.SaveProgress(ctx, w.progress)
+	return w.run.SaveCheckpoint(ctx, w.progress)
 }
 
 // restarted reports whether the node has begun anew since the request: it has been up for less long than before, or for less long than

@@ -64,8 +64,8 @@ func (e *Error) With(name string, value any) *Error {
 	return e
 }
 
-// Because records what led to the problem, for the log, and returns the same problem.
-func (e *Error) Because(cause error) *Error {
+// WithCause records what led to the problem, for the log, and returns the same problem.
+func (e *Error) WithCause(cause error) *Error {
 	e.cause = cause
 	return e
 }
@@ -95,7 +95,7 @@ func From(err error) *Error {
 	if errors.As(err, &p) {
 		return p
 	}
-	return New(CodeInternal, "an internal error occurred; see the service's log for details").Because(err)
+	return New(CodeInternal, "an internal error occurred; see the service's log for details").WithCause(err)
 }
 
 // CodeOf is the code of the problem in err; CodeInternal when there is none.

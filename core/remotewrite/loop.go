@@ -36,7 +36,7 @@ func (s *Store) Run(ctx context.Context) {
 		case <-timer.C:
 		}
 		s.Heartbeat.Beat(turnTime + 2*requestTime)
-		if s.Unable == nil || !s.Unable() {
+		if s.SecretsUnavailable == nil || !s.SecretsUnavailable() {
 			if err := s.Turn(ctx); err != nil && ctx.Err() == nil {
 				s.log().Warn("could not send samples; trying again", "error", err)
 			}
@@ -52,7 +52,7 @@ type due struct {
 	version, failures int64
 	// taken says that it has taken something since it was set.
 	taken bool
-	after metric.Place
+	after metric.Cursor
 }
 
 // Turn is one turn of Run: it sends what there is, for a minute at most, unless another instance does or the receiver is to be left alone.
@@ -72,7 +72,7 @@ func (s *Store) Turn(ctx context.Context) error {
 	}
 	out, err := s.dial(d.Receiver)
 	if err != nil {
-		return s.failed(ctx, d, &away{text: err.Error()})
+		return s.failed(ctx, d, &unavailable{text: err.Error()})
 	}
 	defer out.close()
 	for end := time.Now().Add(turnTime); time.Now().Before(end) && ctx.Err() == nil; {
@@ -117,9 +117,9 @@ func (s *Store) forward(ctx context.Context, out *sender, d *due, samples []metr
 	for len(samples) > 0 {
 		n := first(samples)
 		o, err := out.deliver(ctx, samples[:n])
-		var gone *away
+		var gone *unavailable
 		if err == nil && o.sent == 0 && !d.taken {
-			gone = &away{text: o.why} // what never took anything is no receiver of samples: none is given up for it
+			gone = &unavailable{text: o.why} // what never took anything is no receiver of samples: none is given up for it
 		}
 		if gone != nil || errors.As(err, &gone) {
 			if ctx.Err() != nil {
@@ -130,7 +130,7 @@ func (s *Store) forward(ctx context.Context, out *sender, d *due, samples []metr
 		if err != nil {
 			return false, err
 		}
-		if going, err := s.note(ctx, d, samples[n-1].Place, o); err != nil || !going {
+		if going, err := s.note(ctx, d, samples[n-1].Cursor, o); err != nil || !going {
 			return false, err
 		}
 		samples = samples[n:]
@@ -139,7 +139,7 @@ func (s *Store) forward(ctx context.Context, out *sender, d *due, samples []metr
 }
 
 // note keeps how far the receiver is. It is false when there is another one by now.
-func (s *Store) note(ctx context.Context, d *due, to metric.Place, o outcome) (bool, error) {
+func (s *Store) note(ctx context.Context, d *due, to metric.Cursor, o outcome) (bool, error) {
 	if to == d.after {
 		return true, nil
 	}
@@ -162,7 +162,7 @@ func (s *Store) note(ctx context.Context, d *due, to metric.Place, o outcome) (b
 }
 
 // failed notes that the receiver takes nothing, and when it is tried again.
-func (s *Store) failed(ctx context.Context, d *due, cause *away) error {
+func (s *Store) failed(ctx context.Context, d *due, cause *unavailable) error {
 	wait := cause.after
 	if wait == 0 {
 		wait = min(longestWait, tick<<min(d.failures, 10))

@@ -28,11 +28,11 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
-// Sealed is the column of the receiver's password or token, for rotating the key.
-var Sealed = secret.Table{Name: "remote_write", Column: "secret", Key: []string{"id"}}
+// SealedTable is the column of the receiver's password or token, for rotating the key.
+var SealedTable = secret.Table{Name: "remote_write", Column: "secret", Key: []string{"id"}}
 
 // place is what the secret is bound to.
-var place = secret.Binding{Table: Sealed.Name, Column: Sealed.Column, Row: secret.Row(1)}
+var place = secret.Binding{Table: SealedTable.Name, Column: SealedTable.Column, Row: secret.Row(1)}
 
 // Store is the one receiver of an instance.
 type Store struct {
@@ -43,8 +43,8 @@ type Store struct {
 	Logger     hclog.Logger
 	// Heartbeat may be nil.
 	Heartbeat *heartbeat.Monitor
-	// Unable says that secrets cannot be opened now; nil means that they can.
-	Unable func() bool
+	// SecretsUnavailable says that secrets cannot be opened now; nil means that they can.
+	SecretsUnavailable func() bool
 }
 
 // Receiver is what is wanted. Its secret is a password when there is a user, and else a bearer token; empty for none.

@@ -151,7 +151,7 @@ func newFixture(t testing.TB, guests int) *fixture {
 		dbtest.Exec(t, d, `INSERT INTO guests (cluster_id, host_id, kind, vmid, ref, node, name, status) VALUES (1, 1, 'vm', $1,
 			$1::bigint::text, 'n1', $2, 'running')`, 100+i, fmt.Sprint("vm", i+1))
 	}
-	if err := metric.Ensure(t.Context(), d, time.Now()); err != nil {
+	if err := metric.EnsurePartitions(t.Context(), d, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	keys, err := secret.Load(t.Context(), filepath.Join(t.TempDir(), "keys", "secret.key"),
@@ -258,7 +258,7 @@ func TestWaitsForAPollThatIsUnderWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	dbtest.Exec(t, f.DB, `INSERT INTO settings (key, value) VALUES ('poll.interval_s', '5')`)
-	_, to, more, err := metric.Export(t.Context(), f.DB, metric.Place{At: time.Now().Add(-time.Minute)}, 10)
+	_, to, more, err := metric.Export(t.Context(), f.DB, metric.Cursor{At: time.Now().Add(-time.Minute)}, 10)
 	began := dbtest.Value[time.Time](t, f.DB, `SELECT min(xact_start) FROM pg_stat_activity WHERE datname = current_database()
 		AND backend_xid IS NOT NULL`)
 	if err != nil || more || to.At.After(began) {
@@ -513,14 +513,14 @@ func TestPrometheus(t *testing.T) {
 	if state := f.state(); state.SamplesSent != all || state.SamplesRefused != 0 || state.LastError != nil {
 		t.Fatalf("%+v", state)
 	}
-	if got := p.Ask(t, `count(last_over_time({__name__=~"hostler_.+"}[1h]))`); got != "20" {
+	if got := p.Query(t, `count(last_over_time({__name__=~"hostler_.+"}[1h]))`); got != "20" {
 		t.Errorf("%s series", got)
 	}
 	const count = "sum(count_over_time(hostler_guest_cpu_usage_ratio[1h]))"
-	if got := p.Ask(t, count); got != "25" {
+	if got := p.Query(t, count); got != "25" {
 		t.Errorf("%s samples of 25", got)
 	}
-	if got := p.Ask(t, `last_over_time(hostler_guest_memory_used_bytes{name="vm3",cluster="c",kind="vm"}[1h])`); got != "3000" {
+	if got := p.Query(t, `last_over_time(hostler_guest_memory_used_bytes{name="vm3",cluster="c",kind="vm"}[1h])`); got != "3000" {
 		t.Errorf("the memory of vm3 is %s", got)
 	}
 	// A process that died before it noted the last request sends it again: nothing is refused for that.
@@ -536,7 +536,7 @@ func TestPrometheus(t *testing.T) {
 		!strings.Contains(*state.LastError, "out of order") {
 		t.Errorf("out of order: %+v", state)
 	}
-	if got := p.Ask(t, count); got != "25" {
+	if got := p.Query(t, count); got != "25" {
 		t.Errorf("%s samples of 25 in the end", got)
 	}
 }

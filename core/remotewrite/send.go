@@ -28,14 +28,14 @@ type refusal struct{ text string }
 
 func (e *refusal) Error() string { return e.text }
 
-// away means that the receiver takes nothing now.
-type away struct {
+// unavailable means that the receiver takes nothing now.
+type unavailable struct {
 	text string
 	// after is how long it asks to be left alone; zero when it says nothing.
 	after time.Duration
 }
 
-func (e *away) Error() string { return e.text }
+func (e *unavailable) Error() string { return e.text }
 
 // sender sends to one receiver.
 type sender struct {
@@ -67,7 +67,7 @@ func (c *sender) close() { c.client.CloseIdleConnections() }
 func (c *sender) send(ctx context.Context, samples []metric.Sample) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(encode(samples)))
 	if err != nil {
-		return &away{text: "the receiver's URL is not valid"}
+		return &unavailable{text: "the receiver's URL is not valid"}
 	}
 	r.Header.Set("Content-Encoding", "snappy")
 	r.Header.Set("Content-Type", "application/x-protobuf")
@@ -81,7 +81,7 @@ func (c *sender) send(ctx context.Context, samples []metric.Sample) error {
 	}
 	answer, err := c.client.Do(r)
 	if err != nil {
-		return &away{text: "the receiver cannot be reached: " + c.plain(outbound.Cause(err).Error())}
+		return &unavailable{text: "the receiver cannot be reached: " + c.plain(outbound.Cause(err).Error())}
 	}
 	defer answer.Body.Close()
 	text, _ := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
@@ -101,7 +101,7 @@ func (c *sender) judge(answer *http.Response, text string) error {
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
 		return &refusal{told}
 	}
-	return &away{text: told, after: outbound.RetryAfter(answer.Header, longestWait)}
+	return &unavailable{text: told, after: outbound.RetryAfter(answer.Header, longestWait)}
 }
 
 // plain is a text of others without the secret.

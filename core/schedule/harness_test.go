@@ -65,7 +65,7 @@ func (b *fixture) config(d *db.DB) schedule.Config {
 		b.t.Fatal(err)
 	}
 	queue.Register("touch", job.WorkerFunc(func(context.Context, *job.Run) error { return nil }))
-	touch := schedule.Of("touch", "Touch a thing", func(ctx context.Context, p touchParams) (schedule.Enqueue, error) {
+	touch := schedule.NewKind("touch", "Touch a thing", func(ctx context.Context, p touchParams) (schedule.Enqueue, error) {
 		caller := identity.FromContext(ctx)
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -96,7 +96,7 @@ func (b *fixture) config(d *db.DB) schedule.Config {
 		}, b.refusal
 	})
 	touch.Scope = "things"
-	return schedule.Config{DB: d, Users: b.users, Kinds: []schedule.Kind{touch}, LookEvery: 50 * time.Millisecond, Now: func() time.Time {
+	return schedule.Config{DB: d, Users: b.users, Kinds: []schedule.Kind{touch}, CheckInterval: 50 * time.Millisecond, Now: func() time.Time {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		return b.now
@@ -139,10 +139,10 @@ func (b *fixture) user(role identity.Role) *identity.User {
 	return identitytest.As(b.t, b.users, role).User
 }
 
-var hourly = schedule.Draft{Name: "Hourly", Cron: "0 * * * *", Timezone: "UTC", JobKind: "touch", Params: []byte(`{"thing_id":1}`),
+var hourly = schedule.Input{Name: "Hourly", Cron: "0 * * * *", Timezone: "UTC", JobKind: "touch", Params: []byte(`{"thing_id":1}`),
 	Enabled: true}
 
-func (b *fixture) create(user *identity.User, d schedule.Draft) *schedule.Schedule {
+func (b *fixture) create(user *identity.User, d schedule.Input) *schedule.Schedule {
 	b.t.Helper()
 	made, err := b.store.Create(b.as(user), d, nil)
 	if err != nil {

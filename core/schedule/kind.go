@@ -40,9 +40,9 @@ type Kind struct {
 // each Prepare, with a context whose caller is who asked for this run, and without one when the schedule's time has come.
 type Enqueue func(ctx context.Context, tx *db.Tx) (*job.Job, error)
 
-// Of makes a kind from a function on the decoded parameters. Parameters with unknown keys or of the wrong type are a
+// NewKind makes a kind from a function on the decoded parameters. Parameters with unknown keys or of the wrong type are a
 // problem of code invalid at body.params.
-func Of[P any](name, summary string, prepare func(ctx context.Context, params P) (Enqueue, error)) Kind {
+func NewKind[P any](name, summary string, prepare func(ctx context.Context, params P) (Enqueue, error)) Kind {
 	var zero P
 	return Kind{Name: name, Summary: summary, Params: zero, Prepare: func(ctx context.Context, raw json.RawMessage) (Enqueue, error) {
 		params, err := decode[P](raw)

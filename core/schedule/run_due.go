@@ -115,7 +115,7 @@ func (s *Store) fire(ctx context.Context, row *Schedule) (bool, error) {
 	defer cancel()
 	enqueue, err := s.guarded(limited, row)
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = problem.New(problem.CodeTimeout, "the checks before the run took too long").Because(err)
+		err = problem.New(problem.CodeTimeout, "the checks before the run took too long").WithCause(err)
 	}
 	s.hook(row.ID)
 	started := false

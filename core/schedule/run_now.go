@@ -55,7 +55,7 @@ func (s *Store) startNow(ctx context.Context, was *Schedule, enqueue Enqueue) (m
 		if made, err = job.EnqueuedWith(ctx, tx, started); err != nil {
 			return err
 		}
-		if err := idempotency.Keep(ctx, job.Views(made)); err != nil {
+		if err := idempotency.SaveData(ctx, job.Views(made)); err != nil {
 			return err
 		}
 		return audit.Write(ctx, tx)

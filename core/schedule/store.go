@@ -32,8 +32,8 @@ type Config struct {
 	Logger hclog.Logger
 	// Now is the time; nil takes the database's, so that all instances have the same. For tests.
 	Now func() time.Time
-	// LookEvery is how long the ticker sleeps at most, and so how late it sees what another instance wrote; 15 s when zero.
-	LookEvery time.Duration
+	// CheckInterval is how long the ticker sleeps at most, and so how late it sees what another instance wrote; 15 s when zero.
+	CheckInterval time.Duration
 	// Heartbeat hears of every turn of the ticker; nil hears nothing.
 	Heartbeat *heartbeat.Monitor
 	// PrepareLimit bounds the checks before a due job is started; 30 s when zero.
@@ -59,8 +59,8 @@ func New(cfg Config) *Store {
 	if cfg.Logger == nil {
 		cfg.Logger = hclog.NewNullLogger()
 	}
-	if cfg.LookEvery <= 0 {
-		cfg.LookEvery = 15 * time.Second
+	if cfg.CheckInterval <= 0 {
+		cfg.CheckInterval = 15 * time.Second
 	}
 	if cfg.PrepareLimit <= 0 {
 		cfg.PrepareLimit = 30 * time.Second

@@ -25,7 +25,7 @@ func (s *Store) Run(ctx context.Context) {
 			s.log.Warn("could not read the schedules; trying again", "error", err)
 			wait = 5 * retryAfter
 		}
-		wait = min(wait, s.cfg.LookEvery)
+		wait = min(wait, s.cfg.CheckInterval)
 		s.cfg.Heartbeat.Beat(wait)
 		timer := time.NewTimer(wait)
 		select {
@@ -50,7 +50,7 @@ func (s *Store) Sweep(ctx context.Context) (time.Duration, error) {
 		case row == nil && len(passed) > 0:
 			return retryAfter, nil
 		case row == nil:
-			return s.cfg.LookEvery, nil
+			return s.cfg.CheckInterval, nil
 		case row.NextRunAt == nil:
 			err = s.begin(ctx, row)
 		case row.NextRunAt.After(now):

@@ -113,7 +113,7 @@ func TestWrittenBetweenCheckAndStart(t *testing.T) {
 	b.at(noon.Add(time.Hour))
 	b.store.SetHook(func(int64) {
 		b.store.SetHook(func(int64) {})
-		if _, err := b.store.Update(b.as(admin), s.ID, func(d *schedule.Draft) { d.Params = []byte(`{"thing_id":2}`) }, nil); err != nil {
+		if _, err := b.store.Update(b.as(admin), s.ID, func(d *schedule.Input) { d.Params = []byte(`{"thing_id":2}`) }, nil); err != nil {
 			t.Error(err)
 		}
 	})
@@ -326,7 +326,7 @@ func TestWriterWhoMayNoLonger(t *testing.T) {
 			}
 			b.expect("0", "SELECT count(*) FROM jobs")
 			// Whoever writes it makes it run again.
-			again, err := b.store.Update(b.as(boss), s.ID, func(d *schedule.Draft) { d.Enabled = true }, nil)
+			again, err := b.store.Update(b.as(boss), s.ID, func(d *schedule.Input) { d.Enabled = true }, nil)
 			if err != nil || !again.Enabled || again.DisabledReason != "" || *again.Writer.ID != boss.ID || again.NextRunAt == nil {
 				t.Errorf("%+v, %v", again, err)
 			}
@@ -364,7 +364,7 @@ func TestSeededScheduleRunsAsTheService(t *testing.T) {
 		t.Errorf("%+v, %v", made, err)
 	}
 	// Whoever changes it is its writer.
-	s, err := b.store.Update(b.as(ann), 1, func(d *schedule.Draft) { d.Cron = "0 4 * * *" }, nil)
+	s, err := b.store.Update(b.as(ann), 1, func(d *schedule.Input) { d.Cron = "0 4 * * *" }, nil)
 	if err != nil || s.Seeded || s.Writer == nil || *s.Writer.ID != ann.ID {
 		t.Errorf("%+v, %v", s, err)
 	}

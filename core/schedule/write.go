@@ -24,8 +24,8 @@ import (
 // DefaultZone is the time zone of a schedule without one.
 const DefaultZone = "UTC"
 
-// Draft is a schedule as people write it.
-type Draft struct {
+// Input is a schedule as people write it.
+type Input struct {
 	Name     string
 	Cron     string
 	Timezone string
@@ -47,7 +47,7 @@ const maxName, maxParams = 200, 256 << 10
 const MaxSchedules = 1000
 
 // Faults returns all faults of a draft that do not depend on its writer.
-func (s *Store) Faults(d Draft, check CheckParams) []problem.Fault {
+func (s *Store) Faults(d Input, check CheckParams) []problem.Fault {
 	var faults []problem.Fault
 	add := func(field, msg string) {
 		faults = append(faults, problem.Fault{Loc: []any{"body", field}, Msg: msg, Type: "value_error"})
@@ -87,7 +87,7 @@ func (s *Store) kindNames() []string {
 }
 
 // tooLong returns the fault of parameters that exceed maxParams.
-func tooLong(d Draft) []problem.Fault {
+func tooLong(d Input) []problem.Fault {
 	if len(d.Params) <= maxParams {
 		return nil
 	}
@@ -97,7 +97,7 @@ func tooLong(d Draft) []problem.Fault {
 // Create stores a schedule; the caller becomes its writer. Problems: invalid,
 // forbidden if the caller's API key lacks the scope, those of the kind's
 // Prepare, and conflict above MaxSchedules.
-func (s *Store) Create(ctx context.Context, d Draft, check CheckParams) (*Schedule, error) {
+func (s *Store) Create(ctx context.Context, d Input, check CheckParams) (*Schedule, error) {
 	faults := append(s.Faults(d, check), tooLong(d)...)
 	if len(faults) > 0 {
 		return nil, problem.Invalid(faults...)
@@ -108,7 +108,7 @@ func (s *Store) Create(ctx context.Context, d Draft, check CheckParams) (*Schedu
 	}
 	var made *Schedule
 	err := s.db.Tx(ctx, func(tx *db.Tx) error {
-		if err := db.Bound(ctx, tx, "schedules", "schedules", MaxSchedules); err != nil {
+		if err := db.CheckRowLimit(ctx, tx, "schedules", "schedules", MaxSchedules); err != nil {
 			return err
 		}
 		next, err := s.next(ctx, tx, d)
@@ -142,13 +142,13 @@ func (s *Store) Create(ctx context.Context, d Draft, check CheckParams) (*Schedu
 // if they do not change, unless the schedule is off afterwards and keeps both:
 // switching off always works. Problems: not_found, those of Create, and
 // conflict if others keep writing the same schedule.
-func (s *Store) Update(ctx context.Context, id int64, change func(*Draft), check CheckParams) (*Schedule, error) {
+func (s *Store) Update(ctx context.Context, id int64, change func(*Input), check CheckParams) (*Schedule, error) {
 	for range 5 {
 		was, err := s.read(ctx, s.db.Pool, id)
 		if err != nil {
 			return nil, err
 		}
-		d := Draft{Name: was.Name, Cron: was.Cron, Timezone: was.Timezone, JobKind: was.JobKind, Params: was.Params, Enabled: was.Enabled}
+		d := Input{Name: was.Name, Cron: was.Cron, Timezone: was.Timezone, JobKind: was.JobKind, Params: was.Params, Enabled: was.Enabled}
 		change(&d)
 		if len(d.Params) == 0 {
 			d.Params = json.RawMessage("{}")
@@ -166,7 +166,7 @@ func (s *Store) Update(ctx context.Context, id int64, change func(*Draft), check
 }
 
 // checked returns the draft that may replace the schedule.
-func (s *Store) checked(ctx context.Context, was *Schedule, d Draft, check CheckParams) (Draft, error) {
+func (s *Store) checked(ctx context.Context, was *Schedule, d Input, check CheckParams) (Input, error) {
 	keeps := d.JobKind == was.JobKind && sameJSON(d.Params, was.Params)
 	rests := keeps && !d.Enabled
 	faults := s.Faults(d, check)
@@ -188,7 +188,7 @@ func (s *Store) checked(ctx context.Context, was *Schedule, d Draft, check Check
 
 // rewrite returns nil without an error if the schedule has changed since it was
 // read.
-func (s *Store) rewrite(ctx context.Context, was *Schedule, d Draft) (written *Schedule, err error) {
+func (s *Store) rewrite(ctx context.Context, was *Schedule, d Input) (written *Schedule, err error) {
 	err = s.db.Tx(ctx, func(tx *db.Tx) error {
 		written = nil
 		now, err := lock(ctx, tx, was)
@@ -272,7 +272,7 @@ func (s *Store) Delete(ctx context.Context, id int64) error {
 }
 
 // tidied returns a draft without faults in its stored form.
-func tidied(d Draft) Draft {
+func tidied(d Input) Input {
 	d.Name = strings.TrimSpace(d.Name)
 	d.Cron = strings.Join(strings.Fields(d.Cron), " ")
 	if len(d.Params) == 0 {
@@ -282,7 +282,7 @@ func tidied(d Draft) Draft {
 }
 
 // admit checks whether the caller may start the draft's job.
-func (s *Store) admit(ctx context.Context, d Draft) error {
+func (s *Store) admit(ctx context.Context, d Input) error {
 	kind := s.kinds[d.JobKind]
 	if err := s.inScope(ctx, kind); err != nil {
 		return err
@@ -333,7 +333,7 @@ func (s *Store) Times(ctx context.Context, text, zone string, n int) ([]time.Tim
 }
 
 // next returns the first time of the draft; nil if it is off.
-func (s *Store) next(ctx context.Context, tx *db.Tx, d Draft) (*time.Time, error) {
+func (s *Store) next(ctx context.Context, tx *db.Tx, d Input) (*time.Time, error) {
 	if !d.Enabled {
 		return nil, nil
 	}

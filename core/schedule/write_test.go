@@ -23,18 +23,18 @@ func TestUpdate(t *testing.T) {
 	b.at(noon.Add(10 * time.Minute))
 	tests := []struct {
 		name    string
-		change  func(*schedule.Draft)
+		change  func(*schedule.Input)
 		next    time.Time
 		changed string
 	}{
-		{"name", func(d *schedule.Draft) { d.Name = "  Other " }, one, `["name", "writer"]`},
-		{"params", func(d *schedule.Draft) { d.Params = []byte(`{"thing_id":2}`) }, one, `["params"]`},
-		{"the same", func(d *schedule.Draft) { d.Params = []byte(`{ "thing_id" : 2 }`) }, one, `[]`},
-		{"cron", func(d *schedule.Draft) { d.Cron = "30  14 * * *" }, time.Date(2026, 5, 4, 14, 30, 0, 0, time.UTC), `["cron"]`},
-		{"timezone", func(d *schedule.Draft) { d.Timezone = "Europe/Berlin" }, time.Date(2026, 5, 4, 12, 30, 0, 0, time.UTC), `["timezone"]`},
-		{"off", func(d *schedule.Draft) { d.Enabled = false }, time.Time{}, `["enabled"]`},
-		{"cron while off", func(d *schedule.Draft) { d.Cron = "45 14 * * *" }, time.Time{}, `["cron"]`},
-		{"on", func(d *schedule.Draft) { d.Enabled = true }, time.Date(2026, 5, 4, 12, 45, 0, 0, time.UTC), `["enabled"]`},
+		{"name", func(d *schedule.Input) { d.Name = "  Other " }, one, `["name", "writer"]`},
+		{"params", func(d *schedule.Input) { d.Params = []byte(`{"thing_id":2}`) }, one, `["params"]`},
+		{"the same", func(d *schedule.Input) { d.Params = []byte(`{ "thing_id" : 2 }`) }, one, `[]`},
+		{"cron", func(d *schedule.Input) { d.Cron = "30  14 * * *" }, time.Date(2026, 5, 4, 14, 30, 0, 0, time.UTC), `["cron"]`},
+		{"timezone", func(d *schedule.Input) { d.Timezone = "Europe/Berlin" }, time.Date(2026, 5, 4, 12, 30, 0, 0, time.UTC), `["timezone"]`},
+		{"off", func(d *schedule.Input) { d.Enabled = false }, time.Time{}, `["enabled"]`},
+		{"cron while off", func(d *schedule.Input) { d.Cron = "45 14 * * *" }, time.Time{}, `["cron"]`},
+		{"on", func(d *schedule.Input) { d.Enabled = true }, time.Date(2026, 5, 4, 12, 45, 0, 0, time.UTC), `["enabled"]`},
 	}
 	for _, test := range tests {
 		now, err := b.store.Update(b.as(bob), s.ID, test.change, nil)
@@ -57,23 +57,23 @@ func TestUpdateChecksKindAndParametersTogether(t *testing.T) {
 	ann := b.user(identity.Admin)
 	s := b.create(ann, hourly)
 	b.refuse(problem.New(problem.CodeNotFound, "gone"))
-	update := func(change func(*schedule.Draft)) error {
+	update := func(change func(*schedule.Input)) error {
 		_, err := b.store.Update(b.as(ann), s.ID, change, nil)
 		return err
 	}
-	if err := update(func(d *schedule.Draft) { d.Name = "x" }); problem.CodeOf(err) != problem.CodeNotFound {
+	if err := update(func(d *schedule.Input) { d.Name = "x" }); problem.CodeOf(err) != problem.CodeNotFound {
 		t.Errorf("a name: %v", err)
 	}
-	if err := update(func(d *schedule.Draft) {
+	if err := update(func(d *schedule.Input) {
 		d.Enabled, d.Params = false,
 			[]byte(`{"thing_id":5}`)
 	}); problem.CodeOf(err) != problem.CodeNotFound {
 		t.Errorf("other parameters and off: %v", err)
 	}
-	if err := update(func(d *schedule.Draft) { d.Enabled, d.Params = false, []byte(`{ "thing_id": 1 }`) }); err != nil {
+	if err := update(func(d *schedule.Input) { d.Enabled, d.Params = false, []byte(`{ "thing_id": 1 }`) }); err != nil {
 		t.Errorf("off: %v", err)
 	}
-	if err := update(func(d *schedule.Draft) { d.Enabled = true }); problem.CodeOf(err) != problem.CodeNotFound {
+	if err := update(func(d *schedule.Input) { d.Enabled = true }); problem.CodeOf(err) != problem.CodeNotFound {
 		t.Errorf("on: %v", err)
 	}
 	if _, err := b.store.RunNow(b.as(ann), s.ID); problem.CodeOf(err) != problem.CodeNotFound {
@@ -85,7 +85,7 @@ func TestFaultsAreToldTogether(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	_, err := b.store.Create(b.as(b.user(identity.Owner)),
-		schedule.Draft{Name: " \t", Cron: "0 0 31 2 *", Timezone: "Local", JobKind: "nothing", Enabled: true}, nil)
+		schedule.Input{Name: " \t", Cron: "0 0 31 2 *", Timezone: "Local", JobKind: "nothing", Enabled: true}, nil)
 	var at []string
 	for _, f := range problem.From(err).Faults {
 		at = append(at, f.Loc[1].(string))
@@ -140,7 +140,7 @@ func TestRunNowOfAScheduleThatIsWritten(t *testing.T) {
 	s := b.create(ann, hourly)
 	b.store.SetHook(func(int64) {
 		b.store.SetHook(func(int64) {})
-		if _, err := b.store.Update(b.as(bob), s.ID, func(d *schedule.Draft) { d.Params = []byte(`{"thing_id":2}`) }, nil); err != nil {
+		if _, err := b.store.Update(b.as(bob), s.ID, func(d *schedule.Input) { d.Params = []byte(`{"thing_id":2}`) }, nil); err != nil {
 			t.Error(err)
 		}
 	})
@@ -191,8 +191,8 @@ func TestKeyWithScopes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, change := range map[string]func(*schedule.Draft){
-		"a name": func(d *schedule.Draft) { d.Name = "x" }, "off": func(d *schedule.Draft) { d.Enabled = false },
+	for name, change := range map[string]func(*schedule.Input){
+		"a name": func(d *schedule.Input) { d.Name = "x" }, "off": func(d *schedule.Input) { d.Enabled = false },
 	} {
 		if _, err := b.store.Update(with("schedules:write"), s.ID, change, nil); problem.CodeOf(err) != problem.CodeForbidden {
 			t.Errorf("%s: %v", name, err)
@@ -213,7 +213,7 @@ func TestLongParameters(t *testing.T) {
 	b := newFixture(t)
 	ann := b.user(identity.Owner)
 	params := json.RawMessage(`{"thing_id":1,"text":"` + strings.Repeat("x", 256<<10) + `"}`)
-	lengthen := func(d *schedule.Draft) { d.Params = params }
+	lengthen := func(d *schedule.Input) { d.Params = params }
 	check := func(schedule.Kind, json.RawMessage) []problem.Fault { return nil }
 	long := hourly
 	lengthen(&long)
@@ -227,7 +227,7 @@ func TestLongParameters(t *testing.T) {
 		t.Errorf("one that becomes long: %v: %v", faults, err)
 	}
 	b.Exec("UPDATE schedules SET params = $1 WHERE id = $2", params, s.ID)
-	s, err = b.store.Update(b.as(ann), s.ID, func(d *schedule.Draft) { d.Name = "another name" }, check)
+	s, err = b.store.Update(b.as(ann), s.ID, func(d *schedule.Input) { d.Name = "another name" }, check)
 	if err != nil || s.Name != "another name" || len(s.Params) < len(params) {
 		t.Errorf("one of an older release: %v", err)
 	}
@@ -255,6 +255,6 @@ func TestTwoKindsOfOneName(t *testing.T) {
 			t.Error("no panic")
 		}
 	}()
-	kind := schedule.Of("a.b", "", func(context.Context, struct{}) (schedule.Enqueue, error) { return nil, nil })
+	kind := schedule.NewKind("a.b", "", func(context.Context, struct{}) (schedule.Enqueue, error) { return nil, nil })
 	schedule.New(schedule.Config{Kinds: []schedule.Kind{kind, kind}})
 }

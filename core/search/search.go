@@ -41,7 +41,8 @@ type Hit struct {
 
 // Find gives one page of what may be seen and fits the query, the best first, and how much there is on all pages. The empty query finds
 // everything. One with too many terms is problem invalid.
-func (s *Store) Find(ctx context.Context, text string, visible identity.Visible, offset, limit int) (hits []Hit, total int, err error) {
+func (s *Store) Find(ctx context.Context, text string, visible identity.VisibleTeams, offset, limit int) (hits []Hit, total int,
+	err error) {
 	terms, err := parse(text)
 	if err != nil {
 		return nil, 0, err
@@ -84,7 +85,7 @@ func (s *Store) page(ctx context.Context, sql string, args []any) (total int, fo
 }
 
 // read gives the hits of a page in its order. What is gone meanwhile is left out.
-func (s *Store) read(ctx context.Context, page []place, visible identity.Visible) ([]Hit, error) {
+func (s *Store) read(ctx context.Context, page []place, visible identity.VisibleTeams) ([]Hit, error) {
 	hits := make([]Hit, 0, len(page))
 	if len(page) == 0 {
 		return hits, nil

@@ -13,7 +13,7 @@ import (
 	"github.com/hostler/hostler/core/search"
 )
 
-var everything = identity.Visible{All: true, Teams: []int64{}}
+var everything = identity.VisibleTeams{All: true, Teams: []int64{}}
 
 // stock is an inventory of two teams.
 func stock(t *testing.T) *db.DB {
@@ -39,7 +39,7 @@ func stock(t *testing.T) *db.DB {
 			Nodes: []inventorytest.Node{{Name: "alone"}}, Storages: []inventorytest.Storage{{Node: "alone", Name: "local-web"}},
 			Guests: []inventorytest.Guest{{VMID: 101, Node: "alone", Name: "web"}, {Ref: "c1", Node: "alone", Container: true, Name: "box"}}},
 	)
-	inventorytest.Away(t, d, 1, 299, "lost")
+	inventorytest.MissingApp(t, d, 1, 299, "lost")
 	dbtest.Exec(t, d, "UPDATE guests SET addresses = '{10.0.0.5,2001:DB8::5}' WHERE name = 'db'")
 	dbtest.Exec(t, d, "UPDATE guests SET addresses = '{10.0.0.50}' WHERE name = 'bare'")
 	dbtest.Exec(t, d, "UPDATE storages SET type = 'nfs' WHERE name = 'nas'")
@@ -51,7 +51,7 @@ func stock(t *testing.T) *db.DB {
 }
 
 // found are the hits as "kind name", in order.
-func found(t *testing.T, d *db.DB, query string, visible identity.Visible) []string {
+func found(t *testing.T, d *db.DB, query string, visible identity.VisibleTeams) []string {
 	t.Helper()
 	s := &search.Store{DB: d}
 	hits, total, err := s.Find(t.Context(), query, visible, 0, 500)
@@ -147,18 +147,18 @@ func TestFindShowsNothingOfOtherTeams(t *testing.T) {
 	t.Parallel()
 	d := stock(t)
 	for _, tt := range []struct {
-		visible identity.Visible
+		visible identity.VisibleTeams
 		query   string
 		want    string
 	}{
-		{identity.Visible{Teams: []int64{2}}, "", "vm web, container box, host lab, node alone, storage local-web, job web"},
-		{identity.Visible{Teams: []int64{2}}, "web", "vm web, storage local-web, job web"},
-		{identity.Visible{Teams: []int64{2}}, "host:rack1", ""},
-		{identity.Visible{Teams: []int64{2}}, "team:1", ""},
-		{identity.Visible{Teams: []int64{2}}, "ip:192.0.2.1", ""},
-		{identity.Visible{Teams: []int64{2}}, "1", "vm web, container box, host lab"},
-		{identity.Visible{Teams: []int64{}}, "", ""},
-		{identity.Visible{Teams: []int64{}}, "web", ""},
+		{identity.VisibleTeams{Teams: []int64{2}}, "", "vm web, container box, host lab, node alone, storage local-web, job web"},
+		{identity.VisibleTeams{Teams: []int64{2}}, "web", "vm web, storage local-web, job web"},
+		{identity.VisibleTeams{Teams: []int64{2}}, "host:rack1", ""},
+		{identity.VisibleTeams{Teams: []int64{2}}, "team:1", ""},
+		{identity.VisibleTeams{Teams: []int64{2}}, "ip:192.0.2.1", ""},
+		{identity.VisibleTeams{Teams: []int64{2}}, "1", "vm web, container box, host lab"},
+		{identity.VisibleTeams{Teams: []int64{}}, "", ""},
+		{identity.VisibleTeams{Teams: []int64{}}, "web", ""},
 	} {
 		got := found(t, d, tt.query, tt.visible)
 		want := []string{}
@@ -171,7 +171,7 @@ func TestFindShowsNothingOfOtherTeams(t *testing.T) {
 			t.Errorf("%q of %v: %q", tt.query, tt.visible, got)
 		}
 	}
-	if got := found(t, d, "is:schedule", identity.Visible{Teams: []int64{1}}); len(got) != 0 {
+	if got := found(t, d, "is:schedule", identity.VisibleTeams{Teams: []int64{1}}); len(got) != 0 {
 		t.Errorf("a team finds schedules: %q", got)
 	}
 }
@@ -231,7 +231,7 @@ func TestWordsFollowGuests(t *testing.T) {
 	if got := found(t, d, "name:db", everything); len(got) != 0 {
 		t.Errorf("the old name finds %q", got)
 	}
-	if got := found(t, d, "renamed", identity.Visible{Teams: []int64{1}}); len(got) != 0 {
+	if got := found(t, d, "renamed", identity.VisibleTeams{Teams: []int64{1}}); len(got) != 0 {
 		t.Errorf("the team that it has left finds %q", got)
 	}
 	dbtest.Exec(t, d, "UPDATE guests SET addresses = NULL, cpu = 0.5 WHERE name = 'bare'")
@@ -284,7 +284,7 @@ func TestOldJobs(t *testing.T) {
 	if got := found(t, d, "7", everything); !slices.Contains(got, "job old7") || got[0] == "job old1200" {
 		t.Errorf("by its id: %q", got[:min(len(got), 5)])
 	}
-	if got := found(t, d, "7", identity.Visible{Teams: []int64{2}}); len(got) != 0 {
+	if got := found(t, d, "7", identity.VisibleTeams{Teams: []int64{2}}); len(got) != 0 {
 		t.Errorf("another team finds %q", got)
 	}
 }
@@ -299,7 +299,7 @@ func TestCatalog(t *testing.T) {
 			variant_of, icon, words, entry) VALUES ($1, 'website', $2, '', 'ct', 'Web Site', '', '{}', '{pages}', true, '', '',
 			'web site website' || E'\n' || 'much that is not looked through: rack', '{}')`, source, fmt.Sprintf("p%d", i))
 	}
-	for _, visible := range []identity.Visible{everything, {Teams: []int64{2}}, {Teams: []int64{}}} {
+	for _, visible := range []identity.VisibleTeams{everything, {Teams: []int64{2}}, {Teams: []int64{}}} {
 		for query, want := range map[string]int{"is:catalog": 1, "website": 1, "is:catalog web": 1, "is:catalog rack": 0, "tag:pages": 1,
 			"type:ct name:web*":             1,
 			"is:catalog status:unavailable": 0} {

@@ -21,7 +21,7 @@ type statement struct {
 // head gives every parameter that a part may leave out a type.
 const head = "WITH caller AS (SELECT $1::boolean, $2::bigint[], $3::bigint[]) "
 
-func newStatement(visible identity.Visible, numbers []int64) *statement {
+func newStatement(visible identity.VisibleTeams, numbers []int64) *statement {
 	return &statement{args: []any{visible.All, visible.Teams, numbers}, places: map[string]string{},
 		see: strings.NewReplacer("$all", "$1::boolean", "$teams", "$2::bigint[]", "$numbers", "$3::bigint[]")}
 }
@@ -42,7 +42,7 @@ func (s *statement) text(value string) string {
 
 // find is the search in one statement: a row has the number of all that was found, the source and the key. What the caller may not see is
 // left out in each part, before anything is compared. It is empty when the terms hold for nothing anywhere.
-func find(terms []term, visible identity.Visible, offset, limit int) (sql string, args []any) {
+func find(terms []term, visible identity.VisibleTeams, offset, limit int) (sql string, args []any) {
 	s := newStatement(visible, numbers(terms))
 	parts := make([]string, 0, len(sources))
 	for rank := range sources {
@@ -59,7 +59,7 @@ func find(terms []term, visible identity.Visible, offset, limit int) (sql string
 }
 
 // show is the statement that reads what was found: a row has the source, the key and the columns of a Hit. keys are those by source.
-func show(keys map[int][]int64, visible identity.Visible) (sql string, args []any) {
+func show(keys map[int][]int64, visible identity.VisibleTeams) (sql string, args []any) {
 	s := newStatement(visible, append([]int64{}, keys[len(sources)-1]...)) // jobs, the old ones too
 	parts := make([]string, 0, len(keys))
 	for rank := range sources {

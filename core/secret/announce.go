@@ -15,9 +15,9 @@ import (
 // seals.
 const channelKey = "secret_key"
 
-// Announced returns the key that seals now, according to the database; false if
+// AnnouncedKey returns the key that seals now, according to the database; false if
 // none was announced yet.
-func Announced(ctx context.Context, q Querier) (KeyID, bool, error) {
+func AnnouncedKey(ctx context.Context, q Querier) (KeyID, bool, error) {
 	rows, err := q.Query(ctx, "SELECT id FROM secret_key")
 	if err != nil {
 		return 0, false, db.Problem(fmt.Errorf("reading the encryption key's ID from the database: %w", err))
@@ -36,14 +36,14 @@ func Announced(ctx context.Context, q Querier) (KeyID, bool, error) {
 	return KeyID(id), true, nil
 }
 
-// Needed returns the keys that a key file must have for this database: those of
+// NeededKeys returns the keys that a key file must have for this database: those of
 // the sealed values in the tables, and the one that seals now.
-func Needed(ctx context.Context, q Querier, tables []Table) ([]KeyID, error) {
-	needed, err := Used(ctx, q, tables)
+func NeededKeys(ctx context.Context, q Querier, tables []Table) ([]KeyID, error) {
+	needed, err := UsedKeys(ctx, q, tables)
 	if err != nil {
 		return nil, err
 	}
-	id, ok, err := Announced(ctx, q)
+	id, ok, err := AnnouncedKey(ctx, q)
 	if err != nil || !ok {
 		return needed, err
 	}

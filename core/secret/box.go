@@ -22,8 +22,8 @@ var (
 	ErrKeyAccess = errors.New("the key file is not secure")
 	// ErrKeyReadOnly: the key file would have to be made or changed where nothing can be written.
 	ErrKeyReadOnly = errors.New("the key file cannot be written")
-	// ErrNotOpened: the value is damaged, or was sealed for another place.
-	ErrNotOpened = errors.New("the encrypted value cannot be decrypted")
+	// ErrDecrypt: the value is damaged, or was sealed for another place.
+	ErrDecrypt = errors.New("the encrypted value cannot be decrypted")
 )
 
 // A sealed value is: this version, the master key's id in four bytes, and
@@ -32,8 +32,8 @@ var (
 const (
 	sealedVersion = 1
 	headerSize    = 5
-	// Largest is the longest text in bytes that is sealed.
-	Largest = 1 << 20
+	// MaxPlaintext is the longest text in bytes that is sealed.
+	MaxPlaintext = 1 << 20
 )
 
 // Box seals and opens values. It is safe for concurrent use, and notices by
@@ -50,7 +50,7 @@ type Box struct {
 }
 
 // Load reads the key file at path. used asks the database which keys the file
-// must have; see Needed. If there is no key file and no key is needed, it makes
+// must have; see NeededKeys. If there is no key file and no key is needed, it makes
 // a new file. A missing file for a database with sealed values is
 // ErrKeyMissing, and a file without one of the keys is ErrKeyWrong: the service
 // must not start then, because everything that it seals would make the damage
@@ -141,8 +141,8 @@ func (b *Box) Seal(s String, place Binding) ([]byte, error) {
 		return nil, err
 	}
 	text := s.Reveal()
-	if len(text) > Largest {
-		return nil, fmt.Errorf("the secret is longer than %d bytes", Largest)
+	if len(text) > MaxPlaintext {
+		return nil, fmt.Errorf("the secret is longer than %d bytes", MaxPlaintext)
 	}
 	if err := b.sealable(); err != nil {
 		return nil, err
@@ -156,7 +156,7 @@ func (b *Box) Seal(s String, place Binding) ([]byte, error) {
 
 // Open decrypts a sealed value of a place. Errors: ErrKeyWrong if the file does
 // not have the key, or the problem key_outdated if the Box is known to have
-// missed a rotation; ErrNotOpened if the value is damaged, cut, or sealed for
+// missed a rotation; ErrDecrypt if the value is damaged, cut, or sealed for
 // another place.
 func (b *Box) Open(sealed []byte, place Binding) (String, error) {
 	if err := place.check(); err != nil {
@@ -188,7 +188,7 @@ func (b *Box) Open(sealed []byte, place Binding) (String, error) {
 // KeyOf returns the key with which a value is sealed, as its header says.
 func KeyOf(sealed []byte) (KeyID, error) {
 	if len(sealed) <= headerSize || sealed[0] != sealedVersion {
-		return 0, fmt.Errorf("%w: it is not an encrypted value of a known version", ErrNotOpened)
+		return 0, fmt.Errorf("%w: it is not an encrypted value of a known version", ErrDecrypt)
 	}
 	return KeyID(binary.BigEndian.Uint32(sealed[1:headerSize])), nil
 }
@@ -216,7 +216,7 @@ func (r *keyring) sealValue(text string, place Binding) ([]byte, error) {
 func (r *keyring) openValue(sealed []byte, place Binding) (String, error) {
 	text, err := r.seal.Decrypt(sealed[headerSize:], place.associated(sealed[:headerSize]))
 	if err != nil {
-		return String{}, fmt.Errorf("%w: it is damaged, or does not belong to %s.%s of row %s", ErrNotOpened, place.Table, place.Column,
+		return String{}, fmt.Errorf("%w: it is damaged, or does not belong to %s.%s of row %s", ErrDecrypt, place.Table, place.Column,
 			place.Row)
 	}
 	return New(string(text)), nil

@@ -47,7 +47,7 @@ func TestSealAndOpen(t *testing.T) {
 	t.Parallel()
 	path := keyPath(t)
 	b := load(t, path)
-	for _, text := range []string{"", "x", canary, strings.Repeat("ü", 100_000), strings.Repeat("x", secret.Largest)} {
+	for _, text := range []string{"", "x", canary, strings.Repeat("ü", 100_000), strings.Repeat("x", secret.MaxPlaintext)} {
 		sealed := seal(t, b, text, place)
 		if len(text) > 8 && bytes.Contains(sealed, []byte(text)) {
 			t.Error("the text is in the sealed value")
@@ -60,7 +60,7 @@ func TestSealAndOpen(t *testing.T) {
 			t.Errorf("opening %d bytes: %v", len(text), err)
 		}
 	}
-	if _, err := b.Seal(secret.New(strings.Repeat("x", secret.Largest+1)), place); err == nil {
+	if _, err := b.Seal(secret.New(strings.Repeat("x", secret.MaxPlaintext+1)), place); err == nil {
 		t.Error("a huge secret was sealed")
 	}
 	if _, err := b.Seal(secret.New("x"), secret.Binding{Table: "t", Column: "c"}); err == nil {
@@ -78,7 +78,7 @@ func TestOpenElsewhere(t *testing.T) {
 		"table":   {Table: "users", Column: place.Column, Row: place.Row},
 		"shifted": {Table: place.Table + "s", Column: "ecret", Row: place.Row},
 	} {
-		if _, err := b.Open(sealed, other); !errors.Is(err, secret.ErrNotOpened) {
+		if _, err := b.Open(sealed, other); !errors.Is(err, secret.ErrDecrypt) {
 			t.Errorf("another %s: %v", name, err)
 		}
 	}
@@ -104,15 +104,15 @@ func TestTamperEachByte(t *testing.T) {
 		for _, flip := range []byte{0x01, 0x80, 0xff} {
 			bad := bytes.Clone(sealed)
 			bad[i] ^= flip
-			if _, err := b.Open(bad, place); !errors.Is(err, secret.ErrNotOpened) && !errors.Is(err, secret.ErrKeyWrong) {
+			if _, err := b.Open(bad, place); !errors.Is(err, secret.ErrDecrypt) && !errors.Is(err, secret.ErrKeyWrong) {
 				t.Errorf("byte %d ^ %#x: %v", i, flip, err)
 			}
 		}
-		if _, err := b.Open(sealed[:i], place); !errors.Is(err, secret.ErrNotOpened) {
+		if _, err := b.Open(sealed[:i], place); !errors.Is(err, secret.ErrDecrypt) {
 			t.Errorf("cut at %d: %v", i, err)
 		}
 	}
-	if _, err := b.Open(append(bytes.Clone(sealed), 0), place); !errors.Is(err, secret.ErrNotOpened) {
+	if _, err := b.Open(append(bytes.Clone(sealed), 0), place); !errors.Is(err, secret.ErrDecrypt) {
 		t.Errorf("one byte more: %v", err)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
-// ErrCopied: a service runs that would not see a rotation.
-var ErrCopied = errors.New("a running service uses a copy of the key file")
+// ErrCopyInUse: a service runs that would not see a rotation.
+var ErrCopyInUse = errors.New("a running service uses a copy of the key file")
 
 // What the ids of db.LockKeys stand for.
 const (
@@ -32,19 +32,19 @@ const (
 	copyLeaves = 5 * time.Second
 )
 
-// Copy states that this process works with a copy of the key file, as systemd
+// KeyFileCopy states that this process works with a copy of the key file, as systemd
 // makes one of a credential. Such a process does not see a rotation, could open
 // nothing afterwards, and would seal with a key that will be dropped. While it
-// is held, Rotate fails with ErrCopied on every instance.
-type Copy struct {
+// is held, Rotate fails with ErrCopyInUse on every instance.
+type KeyFileCopy struct {
 	cancel context.CancelFunc
 	ended  chan struct{}
 }
 
-// HoldCopy takes the hold. It must be called before Load, which then finds a
+// RegisterCopy takes the hold. It must be called before Load, which then finds a
 // copy that a rotation has overtaken. The error is ErrRotating while a rotation
 // runs. If the connection breaks, the hold is taken again; Close ends it.
-func HoldCopy(ctx context.Context, d *db.DB, log hclog.Logger) (*Copy, error) {
+func RegisterCopy(ctx context.Context, d *db.DB, log hclog.Logger) (*KeyFileCopy, error) {
 	lock, err := d.TryLockShared(ctx, db.LockKeys, lockCopies)
 	if err != nil {
 		return nil, fmt.Errorf("locking the copy of the key file: %w", err)
@@ -53,7 +53,7 @@ func HoldCopy(ctx context.Context, d *db.DB, log hclog.Logger) (*Copy, error) {
 		return nil, fmt.Errorf("%w: start the service again after the rotation", ErrRotating)
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	c := &Copy{cancel: cancel, ended: make(chan struct{})}
+	c := &KeyFileCopy{cancel: cancel, ended: make(chan struct{})}
 	go func() {
 		defer close(c.ended)
 		c.keep(ctx, d, lock, log)
@@ -63,7 +63,7 @@ func HoldCopy(ctx context.Context, d *db.DB, log hclog.Logger) (*Copy, error) {
 
 // keep holds the lock until ctx ends, and takes it again after it was lost with
 // its connection. In between a rotation may take this instance for ended.
-func (c *Copy) keep(ctx context.Context, d *db.DB, lock *db.Lock, log hclog.Logger) {
+func (c *KeyFileCopy) keep(ctx context.Context, d *db.DB, lock *db.Lock, log hclog.Logger) {
 	defer func() {
 		if lock != nil {
 			lock.Unlock()
@@ -104,7 +104,7 @@ func held(ctx context.Context, lock *db.Lock) bool {
 }
 
 // Close ends the hold. On nil it does nothing.
-func (c *Copy) Close() {
+func (c *KeyFileCopy) Close() {
 	if c != nil {
 		c.cancel()
 		<-c.ended
@@ -123,7 +123,7 @@ func withoutCopies(ctx context.Context, d *db.DB) (*db.Lock, error) {
 			return lock, nil
 		}
 		if time.Now().After(deadline) {
-			return nil, fmt.Errorf("%w and would not see the new key: stop it, rotate, and start it again", ErrCopied)
+			return nil, fmt.Errorf("%w and would not see the new key: stop it, rotate, and start it again", ErrCopyInUse)
 		}
 		select {
 		case <-time.After(100 * time.Millisecond):

@@ -16,16 +16,16 @@ func TestCopy(t *testing.T) {
 	t.Parallel()
 	v := newFixture(t, 2)
 	b := v.load(t)
-	hold := func() *secret.Copy {
+	hold := func() *secret.KeyFileCopy {
 		t.Helper()
-		c, err := secret.HoldCopy(t.Context(), v.db, hclog.NewNullLogger())
+		c, err := secret.RegisterCopy(t.Context(), v.db, hclog.NewNullLogger())
 		if err != nil {
 			t.Fatal(err)
 		}
 		return c
 	}
 	first, second := hold(), hold()
-	if _, err := b.Rotate(t.Context(), v.rotation()); !errors.Is(err, secret.ErrCopied) {
+	if _, err := b.Rotate(t.Context(), v.rotation()); !errors.Is(err, secret.ErrCopyInUse) {
 		t.Errorf("beside two: %v", err)
 	}
 	first.Close()
@@ -44,7 +44,7 @@ func TestCopy(t *testing.T) {
 	}
 	dbtest.Exec(t, v.db, "SELECT pg_terminate_backend($1)", old)
 	waittest.Until(t, "the hold is taken anew", func() bool { now := holder(); return now != 0 && now != old })
-	if _, err := b.Rotate(t.Context(), v.rotation()); !errors.Is(err, secret.ErrCopied) {
+	if _, err := b.Rotate(t.Context(), v.rotation()); !errors.Is(err, secret.ErrCopyInUse) {
 		t.Errorf("beside one that was cut off: %v", err)
 	}
 	// It waits for one that is ending.
@@ -53,7 +53,7 @@ func TestCopy(t *testing.T) {
 	_, err := b.Rotate(t.Context(), v.rotation().Reaching(func(string) error {
 		if !tried {
 			tried = true
-			if _, err := secret.HoldCopy(t.Context(), v.db, hclog.NewNullLogger()); !errors.Is(err, secret.ErrRotating) {
+			if _, err := secret.RegisterCopy(t.Context(), v.db, hclog.NewNullLogger()); !errors.Is(err, secret.ErrRotating) {
 				t.Errorf("a service that starts during a rotation: %v", err)
 			}
 		}
@@ -63,6 +63,6 @@ func TestCopy(t *testing.T) {
 		t.Errorf("with none: %v", err)
 	}
 	hold().Close()
-	var none *secret.Copy
+	var none *secret.KeyFileCopy
 	none.Close()
 }

@@ -7,7 +7,7 @@
 // one whose copy missed a rotation finds out by Watch, for the database says which key seals now.
 //
 // The key file may be a credential that systemd gives to a unit: a read-only copy from the unit's start. Such a service does
-// not see a rotation. It holds a Copy, which keeps rotations away; the file itself is rotated while the service is down.
+// not see a rotation. It holds a KeyFileCopy, which keeps rotations away; the file itself is rotated while the service is down.
 //
 // In use: String is a text that does not print, log or store itself. Only Reveal gives it.
 package secret

@@ -6,7 +6,7 @@ type Keys interface {
 	// Seal encrypts a text for a place in the database.
 	Seal(s String, place Binding) ([]byte, error)
 	// Open decrypts what Seal made for that place. The errors are ErrKeyWrong
-	// and ErrNotOpened, among others.
+	// and ErrDecrypt, among others.
 	Open(sealed []byte, place Binding) (String, error)
 }
 

@@ -54,7 +54,7 @@ const keepRetired = time.Hour
 // use the database; they read the key file again by themselves. If it is killed
 // at any point, every value stays readable, and running it again finishes it.
 // The old key stays in the file as retired, until a rotation at least an hour
-// later finds it unused. The error is ErrCopied while a service holds a Copy.
+// later finds it unused. The error is ErrCopyInUse while a service holds a KeyFileCopy.
 func (b *Box) Rotate(ctx context.Context, rot Rotation) (Report, error) {
 	rot.complete()
 	lock, err := rot.DB.TryLock(ctx, db.LockKeys, lockRotation)
@@ -154,7 +154,7 @@ func (b *Box) rotate(ctx context.Context, rot Rotation) (report Report, err erro
 // again.
 func announceRotated(ctx context.Context, d *db.DB, r *keyring) error {
 	for {
-		id, ok, err := Announced(ctx, d.Pool)
+		id, ok, err := AnnouncedKey(ctx, d.Pool)
 		if err != nil {
 			return err
 		}
@@ -178,7 +178,7 @@ func (b *Box) covers(ctx context.Context, rot Rotation) error {
 	if err != nil {
 		return err
 	}
-	needed, err := Needed(ctx, rot.DB.Pool, rot.Tables)
+	needed, err := NeededKeys(ctx, rot.DB.Pool, rot.Tables)
 	if err != nil {
 		return err
 	}
@@ -286,7 +286,7 @@ func locked(ctx context.Context, tx pgx.Tx, t Table, primary KeyID, limit int, l
 // drop removes keys from the file that an earlier rotation retired and that
 // nothing uses.
 func (b *Box) drop(ctx context.Context, rot Rotation) ([]KeyID, error) {
-	used, err := Used(ctx, rot.DB.Pool, rot.Tables)
+	used, err := UsedKeys(ctx, rot.DB.Pool, rot.Tables)
 	if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ func newFixture(t *testing.T, rows int) *fixture {
 }
 
 func (v *fixture) used(ctx context.Context) ([]secret.KeyID, error) {
-	return secret.Needed(ctx, v.db.Pool, tables)
+	return secret.NeededKeys(ctx, v.db.Pool, tables)
 }
 
 // load is what a starting service does.
@@ -284,7 +284,7 @@ func TestRotateRefuses(t *testing.T) {
 		t.Parallel()
 		v := newFixture(t, 2)
 		dbtest.Exec(t, v.db, "UPDATE vault a SET value = b.value FROM vault b WHERE a.host <> b.host")
-		if _, err := v.load(t).Rotate(t.Context(), v.rotation()); !errors.Is(err, secret.ErrNotOpened) {
+		if _, err := v.load(t).Rotate(t.Context(), v.rotation()); !errors.Is(err, secret.ErrDecrypt) {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -303,7 +303,7 @@ func TestRotateRefuses(t *testing.T) {
 		v := newFixture(t, 1)
 		b := v.load(t)
 		dbtest.Exec(t, v.db, "UPDATE seeds SET seed = 'plain text' WHERE id = 0")
-		if _, err := b.Rotate(t.Context(), v.rotation()); !errors.Is(err, secret.ErrNotOpened) {
+		if _, err := b.Rotate(t.Context(), v.rotation()); !errors.Is(err, secret.ErrDecrypt) {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -329,7 +329,7 @@ func TestRotateWaitsForAHeldRow(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := <-done
-	used, err := secret.Used(t.Context(), v.db.Pool, tables)
+	used, err := secret.UsedKeys(t.Context(), v.db.Pool, tables)
 	if r.err != nil || r.report.Rewritten != 12 || err != nil || len(used) != 1 || used[0] != r.report.Primary {
 		t.Errorf("%+v, %v; keys in use: %v, %v", r.report, r.err, used, err)
 	}

@@ -8,20 +8,20 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Table is a column with sealed values, for Used and Rotate.
+// Table is a column with sealed values, for UsedKeys and Rotate.
 type Table struct {
 	Name, Column string
 	// Key are the columns that name a row; a value there is bound to Row of these, each as PostgreSQL writes it as text.
 	Key []string
 }
 
-// Querier is what Used needs of a pool, a connection or a transaction.
+// Querier is what UsedKeys needs of a pool, a connection or a transaction.
 type Querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// Used lists the keys that the sealed values of the tables need.
-func Used(ctx context.Context, q Querier, tables []Table) ([]KeyID, error) {
+// UsedKeys lists the keys that the sealed values of the tables need.
+func UsedKeys(ctx context.Context, q Querier, tables []Table) ([]KeyID, error) {
 	var all []KeyID
 	seen := map[KeyID]bool{}
 	for _, t := range tables {

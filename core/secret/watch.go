@@ -30,9 +30,9 @@ const (
 	confirmedFor = time.Minute
 )
 
-// Watch says how a Box holds its key file against the database. DB and Tables
+// WatchConfig says how a Box holds its key file against the database. DB and Tables
 // are required; Tables as for Rotation.
-type Watch struct {
+type WatchConfig struct {
 	DB     *db.DB
 	Tables []Table
 	Logger hclog.Logger
@@ -46,7 +46,7 @@ type Watch struct {
 
 // watchState is what the last looks came to.
 type watchState struct {
-	looking sync.Mutex // held by Look
+	looking sync.Mutex // held by CheckKeyFile
 
 	mu       sync.Mutex
 	watched  bool
@@ -86,7 +86,7 @@ func (b *Box) sealable() error {
 func unavailable(outdated error) error {
 	return problem.New(problem.CodeKeyOutdated,
 		"this instance has an old copy of the key file; use another instance, or copy the current key file to this one").
-		Because(outdated)
+		WithCause(outdated)
 }
 
 // wake asks for a look now.
@@ -97,23 +97,23 @@ func (b *Box) wake() {
 	}
 }
 
-// Look holds the key file against what the database says now, and returns an
+// CheckKeyFile holds the key file against what the database says now, and returns an
 // ErrOutdated when the file lacks a key. A file that is newer than what the
 // database says is announced. Other errors say that the look failed; nothing
 // has changed then. It must not be called within a transaction: it takes a
 // connection.
-func (b *Box) Look(ctx context.Context, w Watch) error {
+func (b *Box) CheckKeyFile(ctx context.Context, w WatchConfig) error {
 	w.complete()
 	b.watchState.looking.Lock()
 	defer b.watchState.looking.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, watchLimit)
 	defer cancel()
-	id, ok, err := Announced(ctx, w.DB.Pool)
+	id, ok, err := AnnouncedKey(ctx, w.DB.Pool)
 	if err != nil {
 		return err
 	}
-	used, err := Used(ctx, w.DB.Pool, w.Tables)
-	if err != nil && !errors.Is(err, ErrNotOpened) { // a value that nobody can open says nothing of the file
+	used, err := UsedKeys(ctx, w.DB.Pool, w.Tables)
+	if err != nil && !errors.Is(err, ErrDecrypt) { // a value that nobody can open says nothing of the file
 		return err
 	}
 	// A file that is gone or broken leaves what was read of it before, which
@@ -162,7 +162,7 @@ func (b *Box) lacks(r *keyring, id KeyID, fileErr error) error {
 }
 
 // stand notes the outcome of a look, and tells once of each change.
-func (b *Box) stand(outdated error, w Watch) {
+func (b *Box) stand(outdated error, w WatchConfig) {
 	s := &b.watchState
 	s.mu.Lock()
 	before := s.outdated
@@ -184,16 +184,17 @@ func (b *Box) stand(outdated error, w Watch) {
 // until the context ends. From its first call on Seal refuses with a problem
 // key_outdated when this file has missed a rotation. The right file heals it by
 // itself.
-func (b *Box) Watch(ctx context.Context, w Watch) {
+func (b *Box) Watch(ctx context.Context, w WatchConfig) {
 	w.complete()
 	s := &b.watchState
 	s.mu.Lock()
 	s.watched = true
 	s.mu.Unlock()
-	defer w.DB.Listener().Listen(db.Subscriber{Channels: []string{channelKey}, Heard: func(_, _ string) { b.wake() }, Missed: b.wake})()
+	defer w.DB.Listener().Listen(db.Subscriber{Channels: []string{channelKey}, OnNotify: func(_, _ string) { b.wake() },
+		OnReconnect: b.wake})()
 	failing := false
 	for ctx.Err() == nil {
-		err := b.Look(ctx, w)
+		err := b.CheckKeyFile(ctx, w)
 		next := w.Every
 		switch {
 		case errors.Is(err, ErrOutdated):
@@ -239,7 +240,7 @@ func (b *Box) waitForFile(ctx context.Context, limit time.Duration) {
 }
 
 // complete sets what was left out.
-func (w *Watch) complete() {
+func (w *WatchConfig) complete() {
 	if w.Logger == nil {
 		w.Logger = hclog.NewNullLogger()
 	}

@@ -43,7 +43,7 @@ type machine struct {
 	path    string
 	log     *journal
 	changed chan error
-	watch   secret.Watch
+	watch   secret.WatchConfig
 }
 
 // copyTo puts the key file as it is now in the place of another, as an administrator does.
@@ -67,7 +67,7 @@ func (v *fixture) machine(t testing.TB, every time.Duration) *machine {
 	if m.Box, err = secret.Load(t.Context(), m.path, v.used); err != nil {
 		t.Fatal(err)
 	}
-	m.watch = secret.Watch{
+	m.watch = secret.WatchConfig{
 		DB: v.db, Tables: tables, Every: every, Changed: func(err error) { m.changed <- err },
 		Logger: hclog.New(&hclog.LoggerOptions{Output: m.log, Level: hclog.Debug}),
 	}
@@ -97,7 +97,7 @@ func (m *machine) becomes(t testing.TB, outdated bool) {
 
 func (v *fixture) announced(t testing.TB) secret.KeyID {
 	t.Helper()
-	id, ok, err := secret.Announced(t.Context(), v.db.Pool)
+	id, ok, err := secret.AnnouncedKey(t.Context(), v.db.Pool)
 	if err != nil || !ok {
 		t.Fatalf("%v, %v", ok, err)
 	}
@@ -133,7 +133,7 @@ func TestWatchFindsAMissedRotation(t *testing.T) {
 				t.Errorf("opening: %v", err)
 			}
 			for range 3 {
-				if err := b.Look(t.Context(), b.watch); !errors.Is(err, secret.ErrOutdated) {
+				if err := b.CheckKeyFile(t.Context(), b.watch); !errors.Is(err, secret.ErrOutdated) {
 					t.Errorf("looking: %v", err)
 				}
 			}
@@ -163,7 +163,7 @@ func TestWatchFindsValuesOfAnotherKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	dbtest.Exec(t, v.db, "UPDATE secret_key SET id = $1", old.String())
-	if err := b.Look(t.Context(), b.watch); !errors.Is(err, secret.ErrOutdated) {
+	if err := b.CheckKeyFile(t.Context(), b.watch); !errors.Is(err, secret.ErrOutdated) {
 		t.Errorf("got %v", err)
 	}
 	if got := v.announced(t); got != old {
@@ -179,7 +179,7 @@ func TestLookAnnounces(t *testing.T) {
 	first := a.Primary()
 	look := func(m *machine, want secret.KeyID) {
 		t.Helper()
-		if err := m.Look(t.Context(), m.watch); err != nil || v.announced(t) != want {
+		if err := m.CheckKeyFile(t.Context(), m.watch); err != nil || v.announced(t) != want {
 			t.Errorf("%v; %s is announced, want %s", err, v.announced(t), want)
 		}
 	}
@@ -197,14 +197,14 @@ func TestLookAnnounces(t *testing.T) {
 		t.Fatalf("%v; %s is announced", err, v.announced(t))
 	}
 	v.copyTo(t, a.path)
-	if err := a.Look(t.Context(), a.watch); err != nil {
+	if err := a.CheckKeyFile(t.Context(), a.watch); err != nil {
 		t.Fatal(err)
 	}
 	second := a.Primary()
 	if second == first || v.announced(t) != second {
 		t.Errorf("%s is announced, the file has %s", v.announced(t), second)
 	}
-	if err := b.Look(t.Context(), b.watch); !errors.Is(err, secret.ErrOutdated) || v.announced(t) != second {
+	if err := b.CheckKeyFile(t.Context(), b.watch); !errors.Is(err, secret.ErrOutdated) || v.announced(t) != second {
 		t.Errorf("%v; %s is announced", err, v.announced(t))
 	}
 	// The rotation is finished; then the database is put back to before it.

@@ -72,7 +72,7 @@ func (i *instance) status() *selfupdate.Status {
 // look looks for releases and says how that ended: "" or the reason.
 func (i *instance) look() string {
 	i.t.Helper()
-	_, err := i.Look(i.t.Context())
+	_, err := i.Check(i.t.Context())
 	return reason(err)
 }
 

@@ -16,7 +16,7 @@ const CheckKind = "update.check"
 // Register tells the queue who looks for releases.
 func (s *Store) Register() {
 	s.cfg.Queue.Register(CheckKind, job.WorkerFunc(func(ctx context.Context, run *job.Run) error {
-		m, err := s.Look(ctx)
+		m, err := s.Check(ctx)
 		if err != nil {
 			return err
 		}
@@ -35,7 +35,7 @@ func (s *Store) Register() {
 
 // Kinds is what schedules may ask for. A caller must be an admin of the instance.
 func (s *Store) Kinds() []schedule.Kind {
-	return []schedule.Kind{schedule.Of(CheckKind, "Check for a new release of Hostler",
+	return []schedule.Kind{schedule.NewKind(CheckKind, "Check for a new release of Hostler",
 		func(ctx context.Context, _ struct{}) (schedule.Enqueue, error) {
 			if caller := identity.FromContext(ctx); caller != nil && caller.Instance() < identity.Admin {
 				return nil, problem.New(problem.CodeForbidden, "this requires the role %s",

@@ -33,7 +33,7 @@ func (s *Store) Request(ctx context.Context, agreed string) (*Status, error) {
 	if err := s.idle(ctx, s.db.Pool, c); err != nil {
 		return nil, err
 	}
-	m, err := s.Look(ctx)
+	m, err := s.Check(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (s *Store) ask(ctx context.Context, c *installation.Config, version string)
 		}
 		put = true // a fault may come after the file is in its place
 		if err := installation.PutRequest(c.Request, wanted); err != nil {
-			return problem.New(problem.CodeUpdateNotRequested, "%s", plain(err)).Because(err)
+			return problem.New(problem.CodeUpdateNotRequested, "%s", plain(err)).WithCause(err)
 		}
 		return nil
 	})

@@ -48,8 +48,8 @@ type Config struct {
 	Architecture string
 	// Source is for servers of releases.
 	Source release.SourceOptions
-	// LookTime bounds one look at the source; 15 s when zero.
-	LookTime time.Duration
+	// CheckTimeout bounds one look at the source; 15 s when zero.
+	CheckTimeout time.Duration
 	// WatchEvery is how long Run sleeps between looks at the updater's files; 5 s when zero.
 	WatchEvery time.Duration
 	// Heartbeat hears of every turn of Run; nil hears nothing.
@@ -75,7 +75,7 @@ func New(cfg Config) *Store {
 	if cfg.Logger == nil {
 		cfg.Logger = hclog.NewNullLogger()
 	}
-	cfg.LookTime = cmp.Or(cfg.LookTime, 15*time.Second)
+	cfg.CheckTimeout = cmp.Or(cfg.CheckTimeout, 15*time.Second)
 	cfg.WatchEvery = cmp.Or(cfg.WatchEvery, 5*time.Second)
 	cfg.Source.Retries = cmp.Or(cfg.Source.Retries, 1)
 	if cfg.Machine.Getenv == nil {
@@ -120,13 +120,13 @@ func (s *Store) Run(ctx context.Context) {
 		case <-timer.C:
 		}
 		if !followed {
-			err := s.Follow(ctx)
+			err := s.SyncSchedule(ctx)
 			if followed = err == nil; err != nil && ctx.Err() == nil {
 				s.log.Warn("could not update the schedule for release checks; trying again", "error", err)
 			}
 		}
 		if mark, changed := s.changed(told); changed {
-			err := s.Tell(ctx)
+			err := s.RecordRuns(ctx)
 			if err != nil && ctx.Err() == nil {
 				s.log.Warn("could not write the results of updates to the audit log", "error", err)
 			}
@@ -146,7 +146,7 @@ func (s *Store) changed(since string) (mark string, changed bool) {
 		return since, false
 	}
 	mark = c.StateDir
-	for _, path := range installation.Told(c.StateDir) {
+	for _, path := range installation.WatchedFiles(c.StateDir) {
 		if info, err := os.Stat(path); err == nil {
 			mark += fmt.Sprintf(" %d@%d", info.Size(), info.ModTime().UnixNano())
 		}

@@ -38,7 +38,7 @@ var busy = []State{StateRequested, StateRunning, StateInterrupted}
 type Status struct {
 	CurrentVersion string     `json:"current_version" example:"1.4.0"`
 	Available      *Available `json:"available" doc:"Newest signed release that can replace the installed one; null if none is known"`
-	LastCheck      *LastLook  `json:"last_check" doc:"Last check for releases; null if there was none"`
+	LastCheck      *LastCheck `json:"last_check" doc:"Last check for releases; null if there was none"`
 	Shape          Shape      `json:"shape" enum:"package,container,source" doc:"Installation method: package, container image, or built from source"`
 	CanSelfApply   bool       `json:"can_self_apply" doc:"true if updates can be requested here"`
 	Hint           string     `json:"hint" doc:"Why not, or what to do now; empty if there is nothing to add"`
@@ -98,13 +98,13 @@ func (s *Store) Status(ctx context.Context) (*Status, error) {
 		return nil, err
 	}
 	if last.at != nil {
-		st.LastCheck = &LastLook{At: last.at.UTC(), Error: last.failure}
+		st.LastCheck = &LastCheck{At: last.at.UTC(), Error: last.failure}
 	}
 	c, err := s.configuration()
 	if err != nil {
 		st.problem("the updater's configuration cannot be read", err)
 	}
-	if c != nil && c.Follows() {
+	if c != nil && c.HasSource() {
 		st.Channel = c.Channel
 	}
 	blocked := s.available(st, last)
@@ -134,7 +134,7 @@ func (s *Store) available(st *Status, last look) (blocked string) {
 		}
 		return ""
 	}
-	file, _ := m.For(s.architecture()) // fits has asked
+	file, _ := m.Tarball(s.architecture()) // fits has asked
 	st.Available = &Available{Version: m.Version, Channel: m.Channel, Date: m.Date.UTC(), NotesURL: m.NotesURL, Size: file.Size,
 		CheckedAt: last.found.UTC()}
 	return ""
@@ -145,10 +145,10 @@ var errArchitecture = errors.New("the release does not support this machine")
 
 // fits reports whether the release can replace what is installed.
 func (s *Store) fits(m *release.Manifest, channel string) error {
-	if err := m.Fits(s.version, channel); err != nil {
+	if err := m.CheckUpgrade(s.version, channel); err != nil {
 		return err
 	}
-	if _, err := m.For(s.architecture()); err != nil {
+	if _, err := m.Tarball(s.architecture()); err != nil {
 		return fmt.Errorf("%w: %w", errArchitecture, err)
 	}
 	return nil
@@ -181,7 +181,7 @@ func (s *Store) readFiles(ctx context.Context, q querier, st *Status, c *install
 	if err != nil {
 		st.problem("the request for an update cannot be read", err)
 	}
-	last, err := installation.Last(c.StateDir)
+	last, err := installation.LastStatus(c.StateDir)
 	if err != nil {
 		st.problem("the updater's journal cannot be read, so the state of the last update is unknown", err)
 	}
@@ -216,7 +216,7 @@ func (s *Store) trace(st *Status, c *installation.Config, asked *request) {
 	if st.Run != nil && (st.Run.Request == asked.ID || st.Run.StartedAt.After(asked.RequestedAt)) {
 		return
 	}
-	runs, err := installation.Finished(c.StateDir)
+	runs, err := installation.FinishedRuns(c.StateDir)
 	if err != nil || slices.ContainsFunc(runs, func(run installation.Status) bool { return run.Request == asked.ID }) {
 		return
 	}

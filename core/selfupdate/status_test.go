@@ -227,7 +227,7 @@ func TestOtherShapesHaveNoRuns(t *testing.T) {
 		if _, err := i.Request(t.Context(), ""); reason(err) != "invalid_state "+string(shape) {
 			t.Errorf("%v", err)
 		}
-		if err := i.Tell(t.Context()); err != nil || i.Value("SELECT count(*) FROM audit") != "0" {
+		if err := i.RecordRuns(t.Context()); err != nil || i.Value("SELECT count(*) FROM audit") != "0" {
 			t.Errorf("%v", err)
 		}
 		if _, err := os.Lstat(i.Config.Request); !errors.Is(err, fs.ErrNotExist) {

@@ -59,10 +59,11 @@ func (s *Service) deps() api.Deps {
 	firewalls := s.Firewall
 	figures := newMetrics(c.DB, c.Plugins, s.Poller, s.Receiver, s.Load, s.Feed)
 	return api.Deps{
-		Authenticator: s.Users, Resolver: op.ScopeResolver{DB: c.DB}, Recorder: audit.Recorder{DB: c.DB, Underway: s.underway}, Rights: s.Users,
+		Authenticator: s.Users, Resolver: op.ScopeResolver{DB: c.DB}, Recorder: audit.Recorder{DB: c.DB, Spans: s.underway}, Rights: s.Users,
 		Browser: s.Users.Browser, Entitlements: s.entitled, Logger: c.Loggers("api"), Version: c.Version, Observe: figures.observe,
-		Proxy: proxy.Config{Trusted: c.TrustedProxies, BaseURL: c.BaseURL}, Replays: s.Replays, Stopping: s.running.Done(), Lasting: &s.lasting,
-		Health: Health(), Ready: ready(c.DB, c.Plugins, c.Keys, c.Version), Metrics: figures.handler(),
+		Proxy: proxy.Config{Trusted: c.TrustedProxies, BaseURL: c.BaseURL}, Replays: s.Replays, Stopping: s.running.Done(),
+		OpenSockets: &s.lasting,
+		Health:      Health(), Ready: ready(c.DB, c.Plugins, c.Keys, c.Version), Metrics: figures.handler(),
 		UI: c.UI,
 
 		Alerts:    alerts.Deps{Alerts: &alert.Store{DB: c.DB}},
@@ -110,7 +111,7 @@ func (s *Service) deps() api.Deps {
 // entitled reads the feature flags. While they cannot be read nothing is on: a feature that was put off must not come
 // back with a fault of the database.
 func (s *Service) entitled(ctx context.Context, name string) bool {
-	on, err := setting.Entitled(ctx, s.config.DB, name)
+	on, err := setting.IsEntitled(ctx, s.config.DB, name)
 	if err != nil {
 		s.config.Loggers("setting").Warn("a feature flag could not be read", "feature", name, "error", err)
 	}

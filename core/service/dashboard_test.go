@@ -106,7 +106,7 @@ func given(t *testing.T) (series, labels map[string]bool) {
 		}
 	}
 	var page bytes.Buffer
-	if err := metric.WriteGuests(t.Context(), dbtest.New(t), &page, identity.Visible{All: true}); err != nil {
+	if err := metric.WriteGuests(t.Context(), dbtest.New(t), &page, identity.VisibleTeams{All: true}); err != nil {
 		t.Fatal(err)
 	}
 	for _, family := range regexp.MustCompile(`(?m)^# TYPE (\S+) (\S+)$`).FindAllStringSubmatch(page.String(), -1) {

@@ -59,7 +59,7 @@ func look(ctx context.Context, d *db.DB, installed plugins.Manager, box *secret.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
 	defer cancel()
 	checks = map[string]string{"database": "ok", "migrations": "ok", "plugins": "ok", "key": "ok"}
-	have, want, err := d.Migrated(ctx)
+	have, want, err := d.SchemaVersion(ctx)
 	switch {
 	case err != nil:
 		checks["database"], checks["migrations"] = "does not answer", "unknown"

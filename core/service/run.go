@@ -52,7 +52,7 @@ func (s *Service) Start(ctx context.Context) error {
 	if err := s.config.Plugins.Start(ctx); err != nil {
 		return err
 	}
-	if err := s.config.Keys.Look(ctx, s.watch); err != nil && !errors.Is(err, secret.ErrOutdated) {
+	if err := s.config.Keys.CheckKeyFile(ctx, s.watch); err != nil && !errors.Is(err, secret.ErrOutdated) {
 		return err
 	}
 	s.loops.Go(func() { s.config.Keys.Watch(s.running, s.watch) })
@@ -67,7 +67,7 @@ func (s *Service) Start(ctx context.Context) error {
 		Backups: s.Backups.Run, Details: s.details.Run, Uploads: s.Uploads.Run, RemoteWrite: s.Receiver.Run,
 		Notifications: s.Channels.Run, Load: s.Load.Run, Drafts: s.Drafts.Run, Feed: s.Feed.Run, Alerts: s.Alerts.Run,
 		Metrics: func(ctx context.Context) {
-			metric.Maintain(ctx, s.config.DB, s.config.Loggers("metric"), s.Heartbeats[Metrics])
+			metric.MaintainPartitions(ctx, s.config.DB, s.config.Loggers("metric"), s.Heartbeats[Metrics])
 		},
 	} {
 		if slices.Contains(s.config.Loops, loop) {

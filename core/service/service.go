@@ -53,10 +53,10 @@ import (
 	"github.com/hostler/hostler/core/vm"
 )
 
-// Sealed are all columns with encrypted values. A column that is missing here would lose its key by a rotation.
-var Sealed = []secret.Table{host.Sealed, identity.Sealed, audit.Sealed, idempotency.Sealed, job.Sealed,
-	remotewrite.Sealed, console.Sealed, channel.Sealed, host.SealedSSH, catalog.Sealed,
-	sso.Sealed, acme.Sealed}
+// SealedTables are all columns with encrypted values. A column that is missing here would lose its key by a rotation.
+var SealedTables = []secret.Table{host.SealedTable, identity.SealedTable, audit.SealedTable, idempotency.SealedTable, job.SealedTable,
+	remotewrite.SealedTable, console.SealedTable, channel.SealedTable, host.SealedSSHTable, catalog.SealedTable,
+	sso.SealedTable, acme.SealedTable}
 
 // Service is the service with all its parts joined.
 type Service struct {
@@ -100,11 +100,11 @@ type Service struct {
 	Alerts    *alert.Engine
 
 	config Config
-	watch  secret.Watch
+	watch  secret.WatchConfig
 	setup  *identity.Setup
 	sealer *audit.Sealer
 	// underway are the open consoles, for the trail.
-	underway *audit.Underway
+	underway *audit.SpanTracker
 	details  *guest.DetailReader
 
 	// running is the context of the loops and of every request; end ends it, and loops waits for the loops.
@@ -132,7 +132,7 @@ func New(c Config) (*Service, error) {
 		s.end()
 		return nil, err
 	}
-	s.watch = secret.Watch{DB: c.DB, Tables: Sealed, Logger: c.Loggers("keys"), Changed: func(outdated error) {
+	s.watch = secret.WatchConfig{DB: c.DB, Tables: SealedTables, Logger: c.Loggers("keys"), Changed: func(outdated error) {
 		if outdated != nil {
 			s.Queue.Suspend()
 		} else {
@@ -143,7 +143,8 @@ func New(c Config) (*Service, error) {
 	s.Hosts = host.New(host.Config{DB: c.DB, Keys: c.Keys, Drivers: c.Drivers, Own: c.Self, AllowLocal: c.AllowLocal,
 		Logger: c.Loggers("host")})
 	s.Poller = poll.New(poll.Config{
-		DB: c.DB, Hosts: s.Hosts, Logger: c.Loggers("poll"), Heartbeat: s.Heartbeats[Polls], Unable: outdated, Interval: s.pollInterval,
+		DB: c.DB, Hosts: s.Hosts, Logger: c.Loggers("poll"), Heartbeat: s.Heartbeats[Polls], HostsUnavailable: outdated,
+		Interval: s.pollInterval,
 	})
 	s.Guests = &guest.Store{DB: c.DB, Self: c.Self}
 	actor := &guest.Actor{DB: c.DB, Queue: s.Queue, Hosts: s.Hosts, Machines: s.Hosts}
@@ -153,11 +154,12 @@ func New(c Config) (*Service, error) {
 		return s.Backups.Refresh(ctx, hostID, storage, node)
 	}}
 	worker.Register(s.Queue)
-	s.details = &guest.DetailReader{DB: c.DB, Hosts: s.Hosts, Logger: c.Loggers("detail"), Heartbeat: s.Heartbeats[Details], Unable: outdated}
+	s.details = &guest.DetailReader{DB: c.DB, Hosts: s.Hosts, Logger: c.Loggers("detail"), Heartbeat: s.Heartbeats[Details],
+		HostsUnavailable: outdated}
 	s.Backups = &backup.Store{DB: c.DB, Actor: actor, Guests: s.Guests, Logger: c.Loggers("backup"), Heartbeat: s.Heartbeats[Backups],
-		Unable: outdated}
+		HostsUnavailable: outdated}
 	s.Backups.Register(s.Queue)
-	s.Bundles = &bundle.Store{DB: c.DB, Refers: append([]string{appscript.Refers}, install.Refers...)}
+	s.Bundles = &bundle.Store{DB: c.DB, References: append([]string{appscript.BundleReferences}, install.BundleReferences...)}
 	s.Catalog = catalog.New(catalog.Config{DB: c.DB, Keys: c.Keys, Queue: s.Queue, Sources: c.Catalogs, Bundles: s.Bundles,
 		Executors: executors{s.Hosts}, Folder: c.catalogFolder(), AllowLocal: c.AllowLocal, Logger: c.Loggers("catalog")})
 	s.Catalog.Register()
@@ -192,20 +194,20 @@ func New(c Config) (*Service, error) {
 	s.Passkeys = passkey.New(passkey.Config{DB: c.DB, Users: s.Users, Keys: c.Keys, BaseURL: c.baseURL(), Logger: c.Loggers("passkey")})
 	s.setup = identity.NewSetup(s.Users, c.StateDir)
 	s.Chain = audit.NewChain(c.DB, c.Keys)
-	s.underway = &audit.Underway{DB: c.DB, Logger: c.Loggers("audit")}
+	s.underway = &audit.SpanTracker{DB: c.DB, Logger: c.Loggers("audit")}
 	s.sealer = audit.NewSealer(audit.SealerConfig{Chain: s.Chain, Logger: c.Loggers("audit"), Heartbeat: s.Heartbeats[Seal],
-		Unable: outdated})
+		KeyUnavailable: outdated})
 	s.Replays = &idempotency.Store{DB: c.DB, Keys: c.Keys}
 	s.Receiver = &remotewrite.Store{DB: c.DB, Keys: c.Keys, AllowLocal: c.AllowLocal, Logger: c.Loggers("remote-write"),
-		Heartbeat: s.Heartbeats[RemoteWrite], Unable: outdated}
+		Heartbeat: s.Heartbeats[RemoteWrite], SecretsUnavailable: outdated}
 	s.Channels = channel.New(channel.Config{DB: c.DB, Keys: c.Keys, AllowLocal: c.AllowLocal, Logger: c.Loggers("notification"),
-		Heartbeat: s.Heartbeats[Notifications], Unable: outdated, BaseURL: c.baseURL()})
+		Heartbeat: s.Heartbeats[Notifications], SecretsUnavailable: outdated, BaseURL: c.baseURL()})
 	s.Load = &load.Recorder{DB: c.DB, Source: c.Plugins, Logger: c.Loggers("load"), Heartbeat: s.Heartbeats[Load]}
 
 	s.Feed = feed.New(feed.Config{DB: c.DB, Guests: s.Guests, Hosts: s.Hosts, Clusters: &cluster.Store{DB: c.DB}, Jobs: s.Queue,
 		Version: c.Version, Logger: c.Loggers("feed"), Heartbeat: s.Heartbeats[Feed]})
 
-	housekeeping := maintenance.New(maintenance.Config{DB: c.DB, Queue: s.Queue, Sessions: s.Users, Replays: s.Replays, Trail: s.Chain,
+	housekeeping := maintenance.New(maintenance.Config{DB: c.DB, Queue: s.Queue, Sessions: s.Users, Replays: s.Replays, AuditLog: s.Chain,
 		Consoles: s.Consoles, Bundles: s.Bundles, Drafts: s.Drafts})
 	housekeeping.Register()
 	updates := c.Updates
@@ -230,11 +232,11 @@ func (s *Service) jobs() job.Config {
 	if s.config.Spool != nil {
 		c.Place = s.config.Spool.ID()
 	}
-	c.Unable = func(err error) bool {
+	c.IsUnavailable = func(err error) bool {
 		if !errors.Is(err, secret.ErrKeyWrong) && !errors.Is(err, secret.ErrOutdated) {
 			return false
 		}
-		return errors.Is(s.config.Keys.Look(context.WithoutCancel(s.running), s.watch), secret.ErrOutdated)
+		return errors.Is(s.config.Keys.CheckKeyFile(context.WithoutCancel(s.running), s.watch), secret.ErrOutdated)
 	}
 	return c
 }

@@ -129,7 +129,7 @@ func TestSealedHasTheColumnsOfAllNouns(t *testing.T) {
 			nouns = append(nouns, file)
 		}
 	}
-	if len(nouns) != len(service.Sealed) {
-		t.Errorf("service.Sealed has %d columns, and these files declare one each: %q", len(service.Sealed), nouns)
+	if len(nouns) != len(service.SealedTables) {
+		t.Errorf("service.Sealed has %d columns, and these files declare one each: %q", len(service.SealedTables), nouns)
 	}
 }

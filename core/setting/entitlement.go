@@ -23,9 +23,9 @@ var entitlements = []Entitlement{
 	{Name: "audit.log", Description: "Exporting the audit log"},
 }
 
-// Entitled reports whether a feature is on: one that this release knows and that the setting entitlements.disabled does not name. A
+// IsEntitled reports whether a feature is on: one that this release knows and that the setting entitlements.disabled does not name. A
 // feature that it does not know is off.
-func Entitled(ctx context.Context, d *db.DB, name string) (bool, error) {
+func IsEntitled(ctx context.Context, d *db.DB, name string) (bool, error) {
 	if !slices.ContainsFunc(entitlements, func(e Entitlement) bool { return e.Name == name }) {
 		return false, nil
 	}

@@ -12,7 +12,7 @@ func TestEntitlements(t *testing.T) {
 	d := dbtest.New(t)
 	check := func(name string, want bool) {
 		t.Helper()
-		if on, err := setting.Entitled(t.Context(), d, name); err != nil || on != want {
+		if on, err := setting.IsEntitled(t.Context(), d, name); err != nil || on != want {
 			t.Errorf("%s is %v, %v", name, on, err)
 		}
 	}
@@ -39,7 +39,7 @@ func TestEntitlements(t *testing.T) {
 	if _, err := d.Pool.Exec(t.Context(), `UPDATE settings SET value = '7'`); err != nil {
 		t.Fatal(err)
 	}
-	if on, err := setting.Entitled(t.Context(), d, "store.catalog"); on || err == nil {
+	if on, err := setting.IsEntitled(t.Context(), d, "store.catalog"); on || err == nil {
 		t.Errorf("%v, %v", on, err)
 	}
 }

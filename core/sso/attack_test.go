@@ -77,25 +77,25 @@ func TestAnswersThatAreNotTaken(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	other := f.add("Other", ssotest.New(t))
-	for name, edit := range map[string]func(*sso.Answer){
-		"no cookie":            func(a *sso.Answer) { a.Cookie = "" },
-		"no such cookie":       func(a *sso.Answer) { a.Cookie = base64.RawURLEncoding.EncodeToString(make([]byte, 200)) },
-		"garbage":              func(a *sso.Answer) { a.Cookie = strings.Repeat("%", 100) },
-		"a huge cookie":        func(a *sso.Answer) { a.Cookie = strings.Repeat("A", 1<<20) },
-		"another browser":      func(a *sso.Answer) { a.Cookie = f.begin().Cookie },
-		"another state":        func(a *sso.Answer) { a.State = f.begin().State },
-		"no state":             func(a *sso.Answer) { a.State = "" },
-		"an error":             func(a *sso.Answer) { a.Failure = "access_denied" },
-		"no code":              func(a *sso.Answer) { a.Code = "" },
-		"an unknown code":      func(a *sso.Answer) { a.Code = "none" },
-		"another log-in's":     func(a *sso.Answer) { a.Code = f.begin().Code }, // its challenge is another one
-		"of another provider":  func(a *sso.Answer) { a.Issuer = other.Issuer },
-		"of a look-alike":      func(a *sso.Answer) { a.Issuer = f.at.URL + "/" },
-		"a changed cookie":     func(a *sso.Answer) { a.Cookie = a.Cookie[:60] + "AAAA" + a.Cookie[64:] },
-		"a cut cookie":         func(a *sso.Answer) { a.Cookie = a.Cookie[:100] },
-		"NUL in the code":      func(a *sso.Answer) { a.Code = "a\x00b" },
-		"a code with a query":  func(a *sso.Answer) { a.Code = "a&client_id=x" },
-		"a failure with lines": func(a *sso.Answer) { a.Failure = "denied\r\nSet-Cookie: x=y" },
+	for name, edit := range map[string]func(*sso.Callback){
+		"no cookie":            func(a *sso.Callback) { a.Cookie = "" },
+		"no such cookie":       func(a *sso.Callback) { a.Cookie = base64.RawURLEncoding.EncodeToString(make([]byte, 200)) },
+		"garbage":              func(a *sso.Callback) { a.Cookie = strings.Repeat("%", 100) },
+		"a huge cookie":        func(a *sso.Callback) { a.Cookie = strings.Repeat("A", 1<<20) },
+		"another browser":      func(a *sso.Callback) { a.Cookie = f.begin().Cookie },
+		"another state":        func(a *sso.Callback) { a.State = f.begin().State },
+		"no state":             func(a *sso.Callback) { a.State = "" },
+		"an error":             func(a *sso.Callback) { a.Failure = "access_denied" },
+		"no code":              func(a *sso.Callback) { a.Code = "" },
+		"an unknown code":      func(a *sso.Callback) { a.Code = "none" },
+		"another log-in's":     func(a *sso.Callback) { a.Code = f.begin().Code }, // its challenge is another one
+		"of another provider":  func(a *sso.Callback) { a.Issuer = other.Issuer },
+		"of a look-alike":      func(a *sso.Callback) { a.Issuer = f.at.URL + "/" },
+		"a changed cookie":     func(a *sso.Callback) { a.Cookie = a.Cookie[:60] + "AAAA" + a.Cookie[64:] },
+		"a cut cookie":         func(a *sso.Callback) { a.Cookie = a.Cookie[:100] },
+		"NUL in the code":      func(a *sso.Callback) { a.Code = "a\x00b" },
+		"a code with a query":  func(a *sso.Callback) { a.Code = "a&client_id=x" },
+		"a failure with lines": func(a *sso.Callback) { a.Failure = "denied\r\nSet-Cookie: x=y" },
 	} {
 		a := f.begin()
 		edit(&a)
@@ -240,7 +240,7 @@ func TestDiscoveryIsNotBelieved(t *testing.T) {
 		if name == "slow" { // which may take as long as it likes
 			config.RequestTime = 300 * time.Millisecond
 		}
-		tried, err := sso.New(config).Try(t.Context(), f.id)
+		tried, err := sso.New(config).Probe(t.Context(), f.id)
 		if err != nil || tried.OK || tried.Error == nil || !strings.Contains(*tried.Error, test.told) || len(*tried.Error) > 500 {
 			t.Errorf("%s: %v %+v", name, err, tried)
 			if tried != nil && tried.Error != nil {
@@ -282,7 +282,7 @@ func TestEndpointsAreHeldToTheRules(t *testing.T) {
 	}
 	strict := f.Config
 	strict.AllowLocal = false
-	tried, err := sso.New(strict).Try(t.Context(), f.id)
+	tried, err := sso.New(strict).Probe(t.Context(), f.id)
 	if err != nil || tried.OK {
 		t.Errorf("loopback: %v %+v", err, tried)
 	}
@@ -300,7 +300,7 @@ func TestEndpointsAreHeldToTheRules(t *testing.T) {
 		new(secretText(ssotest.ClientSecret))); err != nil {
 		t.Fatal(err)
 	}
-	if tried, err := f.Try(t.Context(), f.id); err != nil || tried.OK {
+	if tried, err := f.Probe(t.Context(), f.id); err != nil || tried.OK {
 		t.Errorf("another certificate: %v %+v", err, tried)
 	}
 }

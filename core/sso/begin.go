@@ -11,8 +11,8 @@ import (
 	"github.com/hostler/hostler/core/secret"
 )
 
-// Begun is a log-in by a provider that goes on there.
-type Begun struct {
+// LoginStart is a log-in by a provider that goes on there.
+type LoginStart struct {
 	// URL is where the browser goes.
 	URL string
 	// Cookie is the value of identity.SignOnCookie, without which the provider's answer is not taken.
@@ -21,7 +21,7 @@ type Begun struct {
 
 // Begin begins a log-in by a provider, which leads to returnTo of our own pages; anything else leads to the first one. It is a
 // problem of code invalid_state where the provider cannot be used now.
-func (s *Store) Begin(ctx context.Context, id int64, returnTo string) (*Begun, error) {
+func (s *Store) Begin(ctx context.Context, id int64, returnTo string) (*LoginStart, error) {
 	p, d, err := s.usable(ctx, id)
 	if err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func (s *Store) Begin(ctx context.Context, id int64, returnTo string) (*Begun, e
 		return nil, err
 	}
 	config := s.oauth(p, d, secret.String{})
-	return &Begun{Cookie: sealed, URL: config.AuthCodeURL(f.State, oidc.Nonce(f.Nonce), oauth2.S256ChallengeOption(f.Verifier))}, nil
+	return &LoginStart{Cookie: sealed, URL: config.AuthCodeURL(f.State, oidc.Nonce(f.Nonce), oauth2.S256ChallengeOption(f.Verifier))}, nil
 }
 
 // usable is a provider by which one may log in, and what it says of itself. Who asks is not logged in: what is wrong is told to the log.

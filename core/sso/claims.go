@@ -56,8 +56,8 @@ func (c claims) text(name string) string {
 func (c claims) verified() bool { return c["email_verified"] == true || c["email_verified"] == "true" }
 
 // external is who comes in, by what the provider says and by its rules.
-func (c claims) external(p *stored, subject string) *identity.External {
-	e := &identity.External{
+func (c claims) external(p *stored, subject string) *identity.ExternalLogin {
+	e := &identity.ExternalLogin{
 		Provider: p.ID, Name: p.Name, UpdatedAt: p.UpdatedAt, Subject: subject, DisplayName: c.text("name"), Create: p.Accounts == Create,
 		Factors: slices.Contains(c.texts("amr"), "mfa"), // RFC 8176 section 2
 		Grants:  map[int64]identity.Role{},

@@ -21,8 +21,8 @@ import (
 // leeway is how far the clock of a provider may be ahead.
 const leeway = 5 * time.Minute
 
-// Answer is what a provider has sent with the browser that comes back.
-type Answer struct {
+// Callback is what a provider has sent with the browser that comes back.
+type Callback struct {
 	// Cookie is the value of the cookie that Begin gave the browser; see identity.SignOnOf.
 	Cookie string
 	State  string
@@ -35,7 +35,7 @@ type Answer struct {
 // Complete ends a log-in that Begin has begun at the provider, and gives the path to return to. Problems: invalid_credentials for an
 // answer that is not taken, and those of identity.Store.LogInExternal; rate_limited after too many of these from one network;
 // invalid_state where the provider cannot be used now.
-func (s *Store) Complete(ctx context.Context, id int64, a Answer, from identity.Client) (in *identity.LoggedIn, returnTo string,
+func (s *Store) Complete(ctx context.Context, id int64, a Callback, from identity.Client) (in *identity.LoginResult, returnTo string,
 	err error) {
 	back, err := s.Users.Throttle(ctx, from)
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *Store) Complete(ctx context.Context, id int64, a Answer, from identity.
 }
 
 // prove gives the code to the provider, and holds what it says of the person against what was asked.
-func (s *Store) prove(ctx context.Context, p *stored, d *discovery, f *flow, code string) (*identity.External, error) {
+func (s *Store) prove(ctx context.Context, p *stored, d *discovery, f *flow, code string) (*identity.ExternalLogin, error) {
 	clientSecret, err := s.open(p)
 	if err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ func newFixture(t *testing.T, edits ...func(*sso.Provider)) *fixture {
 	url := dbtest.URL(t)
 	d, keys := dbtest.Open(t, url), identitytest.Keys(t)
 	f := &fixture{url: url, SQL: dbtest.On(t, d), t: t, at: ssotest.New(t), log: &strings.Builder{},
-		users: identity.New(d, identity.Config{Argon2: identitytest.Cheap, Keys: keys, AddressTries: 1000})}
+		users: identity.New(d, identity.Config{Argon2: identitytest.CheapHash, Keys: keys, AddressTries: 1000})}
 	f.Store = sso.New(sso.Config{DB: d, Users: f.users, Keys: keys, AllowLocal: true, BaseURL: "https://hostler.example",
 		Logger: hclog.New(&hclog.LoggerOptions{Output: f.log, Level: hclog.Trace})})
 	f.id = f.add("Company", f.at, edits...).ID
@@ -58,7 +58,7 @@ func (f *fixture) add(name string, at *ssotest.Provider, edits ...func(*sso.Prov
 }
 
 // begin begins a log-in, and gives the answer of the provider to it.
-func (f *fixture) begin() sso.Answer {
+func (f *fixture) begin() sso.Callback {
 	f.t.Helper()
 	begun, err := f.Begin(f.t.Context(), f.id, "/guests?filter=web")
 	if err != nil {
@@ -67,19 +67,19 @@ func (f *fixture) begin() sso.Answer {
 	return answer(begun, f.at.Authorize(f.t, begun.URL))
 }
 
-func answer(begun *sso.Begun, came url.Values) sso.Answer {
-	return sso.Answer{Cookie: begun.Cookie, State: came.Get("state"), Code: came.Get("code"), Issuer: came.Get("iss")}
+func answer(begun *sso.LoginStart, came url.Values) sso.Callback {
+	return sso.Callback{Cookie: begun.Cookie, State: came.Get("state"), Code: came.Get("code"), Issuer: came.Get("iss")}
 }
 
 // logIn is a whole log-in.
-func (f *fixture) logIn() (*identity.LoggedIn, error) {
+func (f *fixture) logIn() (*identity.LoginResult, error) {
 	f.t.Helper()
 	in, _, err := f.Complete(f.t.Context(), f.id, f.begin(), client)
 	return in, err
 }
 
 // must is a log-in that ends in a session.
-func (f *fixture) must() *identity.LoggedIn {
+func (f *fixture) must() *identity.LoginResult {
 	f.t.Helper()
 	in, err := f.logIn()
 	if err != nil {

@@ -321,13 +321,13 @@ func TestTwoInstances(t *testing.T) {
 func TestTriesAreLimited(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.users = identity.New(f.DB, identity.Config{Argon2: identitytest.Cheap, AddressTries: 3})
+	f.users = identity.New(f.DB, identity.Config{Argon2: identitytest.CheapHash, AddressTries: 3})
 	f.Users = f.users
 	for range 5 {
 		f.must() // those that succeed do not count
 	}
 	for range 3 {
-		_, _, err := f.Complete(t.Context(), f.id, sso.Answer{State: "none", Code: "none"}, client)
+		_, _, err := f.Complete(t.Context(), f.id, sso.Callback{State: "none", Code: "none"}, client)
 		refusedFor(t, err, problem.CodeInvalidCredentials, "this log-in has expired")
 	}
 	a := f.begin()
@@ -364,7 +364,7 @@ func TestLogOutAtTheProvider(t *testing.T) {
 func TestTryTellsWhatAProviderSays(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	tried, err := f.Try(t.Context(), f.id)
+	tried, err := f.Probe(t.Context(), f.id)
 	if err != nil || !tried.OK || tried.Keys != 1 || tried.TokenEndpoint == nil || *tried.TokenEndpoint != f.at.URL+"/token" ||
 		len(tried.Notices) != 0 {
 		t.Errorf("%+v %v", tried, err)
@@ -373,10 +373,10 @@ func TestTryTellsWhatAProviderSays(t *testing.T) {
 		said["code_challenge_methods_supported"], said["scopes_supported"] = []string{"plain"}, []string{"openid"}
 		delete(said, "end_session_endpoint")
 	}})
-	if tried, err = f.Try(t.Context(), f.id); err != nil || !tried.OK || len(tried.Notices) != 4 {
+	if tried, err = f.Probe(t.Context(), f.id); err != nil || !tried.OK || len(tried.Notices) != 4 {
 		t.Errorf("%+v %v", tried, err)
 	}
-	if _, err := f.Try(t.Context(), 99); problem.CodeOf(err) != problem.CodeNotFound {
+	if _, err := f.Probe(t.Context(), 99); problem.CodeOf(err) != problem.CodeNotFound {
 		t.Errorf("%v", err)
 	}
 }

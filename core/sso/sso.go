@@ -34,8 +34,8 @@ const (
 	Invited = "invited"
 )
 
-// Sealed is the column of the clients' secrets, for rotating the key.
-var Sealed = secret.Table{Name: "identity_providers", Column: "client_secret", Key: []string{"id"}}
+// SealedTable is the column of the clients' secrets, for rotating the key.
+var SealedTable = secret.Table{Name: "identity_providers", Column: "client_secret", Key: []string{"id"}}
 
 // Provider is a provider of OpenID Connect, as it is told and as it is stored but for the client's secret.
 type Provider struct {
@@ -106,7 +106,7 @@ func New(c Config) *Store {
 }
 
 func binding(id int64) secret.Binding {
-	return secret.Binding{Table: Sealed.Name, Column: Sealed.Column, Row: secret.Row(id)}
+	return secret.Binding{Table: SealedTable.Name, Column: SealedTable.Column, Row: secret.Row(id)}
 }
 
 func (s *Store) rules(p *Provider) outbound.Rules {

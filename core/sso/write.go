@@ -18,7 +18,7 @@ func (s *Store) Create(ctx context.Context, p Provider, clientSecret secret.Stri
 		return nil, err
 	}
 	err := s.DB.Tx(ctx, func(tx *db.Tx) error {
-		if err := db.Bound(ctx, tx, "identity_providers", "providers", MaxProviders); err != nil {
+		if err := db.CheckRowLimit(ctx, tx, "identity_providers", "providers", MaxProviders); err != nil {
 			return err
 		}
 		err := tx.Pgx.QueryRow(ctx, `INSERT INTO identity_providers (name, issuer, client_id, scopes, groups_claim, accounts, trust_email,
@@ -41,7 +41,7 @@ func (s *Store) Create(ctx context.Context, p Provider, clientSecret secret.Stri
 
 // taken is the problem of a name that another provider has.
 func taken(err error) error {
-	if db.Duplicate(err, "identity_providers_name") {
+	if db.IsDuplicate(err, "identity_providers_name") {
 		return problem.New(problem.CodeConflict, "another provider already has this name")
 	}
 	return fmt.Errorf("writing a provider: %w", err)

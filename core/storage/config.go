@@ -311,7 +311,7 @@ func inConfig(err error) error {
 			faults[i].Loc = []any{"body", "config", f.Loc[1]}
 		}
 	}
-	return problem.Invalid(faults...).Because(err)
+	return problem.Invalid(faults...).WithCause(err)
 }
 
 // splitWords splits what wordsOf has joined.

@@ -74,7 +74,7 @@ type ContentPage struct {
 // Content lists what is on a storage, by kind and name, asked of the
 // hypervisor: with the token for lifecycle, to which it shows more, or where
 // the host has none with that for monitoring. Problems: not_found, unsupported,
-// and those of host.Ask.
+// and those of host.Call.
 func (s *Store) Content(ctx context.Context, hostID int64, name string, f ContentFilter, offset, limit int) (ContentPage, error) {
 	p, err := s.find(ctx, hostID, name)
 	if err == nil {
@@ -131,7 +131,7 @@ func (s *Store) list(ctx context.Context, p *place, query hypervisor.ContentQuer
 	if err != nil {
 		return hypervisor.ContentList{}, err
 	}
-	list, err := host.Ask(ctx, s.Hosts, p.hostID, token, func(ctx context.Context,
+	list, err := host.Call(ctx, s.Hosts, p.hostID, token, func(ctx context.Context,
 		l hypervisor.ContentLister) (hypervisor.ContentList, error) {
 		return l.Content(ctx, query)
 	})

@@ -45,7 +45,7 @@ const (
 )
 
 // Types tells which types of storages the host's hypervisor has. Problems:
-// unsupported, and those of host.Ask.
+// unsupported, and those of host.Call.
 func (s *Store) Types(ctx context.Context, hostID int64) ([]Type, error) {
 	all, err := s.types(ctx, hostID, endpoint.Monitoring)
 	return showTypes(all), err
@@ -54,7 +54,7 @@ func (s *Store) Types(ctx context.Context, hostID int64) ([]Type, error) {
 // types asks the host for its storage types. The token is given because a form
 // may be shown with the right to look alone.
 func (s *Store) types(ctx context.Context, hostID int64, token endpoint.Capability) ([]hypervisor.StorageType, error) {
-	return host.Ask(ctx, s.Hosts, hostID, token, func(ctx context.Context, m hypervisor.StorageManager) ([]hypervisor.StorageType, error) {
+	return host.Call(ctx, s.Hosts, hostID, token, func(ctx context.Context, m hypervisor.StorageManager) ([]hypervisor.StorageType, error) {
 		return m.StorageTypes(ctx)
 	})
 }
@@ -62,14 +62,14 @@ func (s *Store) types(ctx context.Context, hostID int64, token endpoint.Capabili
 // definition asks for a definition. It changes rarely and is not polled, so
 // that it is asked for each time.
 func (s *Store) definition(ctx context.Context, hostID int64, name string) (hypervisor.StorageDefinition, error) {
-	return host.Ask(ctx, s.Hosts, hostID, endpoint.Monitoring,
+	return host.Call(ctx, s.Hosts, hostID, endpoint.Monitoring,
 		func(ctx context.Context, m hypervisor.StorageManager) (hypervisor.StorageDefinition, error) {
 			return m.StorageDefinition(ctx, name)
 		})
 }
 
 // Detail reads the definition of a storage from the hypervisor. Problems:
-// not_found, unsupported, and those of host.Ask.
+// not_found, unsupported, and those of host.Call.
 func (s *Store) Detail(ctx context.Context, hostID int64, name, node string) (Detail, error) {
 	p, err := s.find(ctx, hostID, name)
 	if err != nil {
@@ -113,8 +113,8 @@ func (s *Store) detail(ctx context.Context, p *place, found hypervisor.StorageDe
 // syncLimit bounds the poll after a storage was attached.
 const syncLimit = 10 * time.Second
 
-// Attached is the answer to the attachment of a storage.
-type Attached struct {
+// AttachResult is the answer to the attachment of a storage.
+type AttachResult struct {
 	HostID  int64  `json:"host_id" example:"1"`
 	Storage string `json:"storage" example:"nas"`
 	Type    string `json:"type" example:"nfs"`
@@ -123,14 +123,14 @@ type Attached struct {
 // Attach makes a host's hypervisor know a storage, in one request that is sent
 // once. All that is wrong with it is one problem invalid; others:
 // capability_missing, unsupported, conflict for a name that is taken,
-// guest_busy while it is changed, outcome_unknown, and those of host.Ask.
-func (s *Store) Attach(ctx context.Context, hostID int64, name, kind string, config Config) (Attached, error) {
+// guest_busy while it is changed, outcome_unknown, and those of host.Call.
+func (s *Store) Attach(ctx context.Context, hostID int64, name, kind string, config Config) (AttachResult, error) {
 	if err := s.mayManage(ctx, hostID); err != nil {
-		return Attached{}, err
+		return AttachResult{}, err
 	}
 	types, err := s.types(ctx, hostID, endpoint.Lifecycle)
 	if err != nil {
-		return Attached{}, err
+		return AttachResult{}, err
 	}
 	t := typeNamed(types, kind)
 	if t == nil {
@@ -138,19 +138,19 @@ func (s *Store) Attach(ctx context.Context, hostID int64, name, kind string, con
 		for _, t := range types {
 			known = append(known, t.Name)
 		}
-		return Attached{}, problem.Invalid(problem.Fault{Loc: []any{"body", "type"}, Type: "enum",
+		return AttachResult{}, problem.Invalid(problem.Fault{Loc: []any{"body", "type"}, Type: "enum",
 			Msg: fmt.Sprintf("the host's hypervisor does not support this storage type; supported types: %q", known)})
 	}
 	o := read(t, config, true)
 	if len(o.faults) > 0 {
-		return Attached{}, problem.Invalid(o.faults...)
+		return AttachResult{}, problem.Invalid(o.faults...)
 	}
 	p, err := s.find(ctx, hostID, name)
 	if err != nil {
-		return Attached{}, err
+		return AttachResult{}, err
 	}
 	if p.known != nil {
-		return Attached{}, taken(name)
+		return AttachResult{}, taken(name)
 	}
 	audit.Describe(ctx, func(e *audit.Entry) {
 		e.TargetKind, e.TargetName = "storage", name
@@ -158,8 +158,8 @@ func (s *Store) Attach(ctx context.Context, hostID int64, name, kind string, con
 		e.Detail("type", kind)
 		e.Detail("config", o.details(t))
 	})
-	if err := idempotency.Keep(ctx, Attached{hostID, name, kind}); err != nil {
-		return Attached{}, err
+	if err := idempotency.SaveData(ctx, AttachResult{hostID, name, kind}); err != nil {
+		return AttachResult{}, err
 	}
 	spec := hypervisor.StorageSpec{Name: name, Type: kind, Config: o.set}
 	err = s.change(ctx, &p, func(ctx context.Context, m hypervisor.StorageManager) error { return m.AttachStorage(ctx, spec) },
@@ -172,21 +172,21 @@ func (s *Store) Attach(ctx context.Context, hostID int64, name, kind string, con
 		defer cancel()
 		_ = s.Sync(poll, hostID) // the next poll lists it as well
 	}
-	return Attached{hostID, name, kind}, err
+	return AttachResult{hostID, name, kind}, err
 }
 
-// AttachedAgain is the answer to Attach again.
-func (s *Store) AttachedAgain(_ context.Context, made idempotency.Made) (Attached, error) {
-	var was Attached
-	if err := json.Unmarshal(made.Kept, &was); err != nil {
-		return Attached{}, fmt.Errorf("decoding the job's parameters: %w", err)
+// ReplayAttach is the answer to Attach again.
+func (s *Store) ReplayAttach(_ context.Context, made idempotency.Result) (AttachResult, error) {
+	var was AttachResult
+	if err := json.Unmarshal(made.Data, &was); err != nil {
+		return AttachResult{}, fmt.Errorf("decoding the job's parameters: %w", err)
 	}
 	return was, nil
 }
 
-// StartedAgain is the answer to a request that made a job again.
-func (s *Store) StartedAgain(ctx context.Context, made idempotency.Made) (guest.Started, error) {
-	return s.Actor.Started(ctx, made.JobID, false)
+// ReplayStart is the answer to a request that made a job again.
+func (s *Store) ReplayStart(ctx context.Context, made idempotency.Result) (guest.StartResult, error) {
+	return s.Actor.StartResult(ctx, made.JobID, false)
 }
 
 // taken is the refusal of a name that is in use.
@@ -197,7 +197,7 @@ func taken(name string) error {
 // mayManage is problem capability_missing, or unsupported.
 func (s *Store) mayManage(ctx context.Context, hostID int64) error {
 	return s.Hosts.Require(ctx, hostID, endpoint.Lifecycle, func(at hypervisor.Host) error {
-		_, err := host.Able[hypervisor.StorageManager](at)
+		_, err := host.AsAbility[hypervisor.StorageManager](at)
 		return err
 	})
 }
@@ -300,9 +300,9 @@ func (p *place) exclusive() string { return fmt.Sprintf("storage:%d:%s", p.clust
 func (s *Store) change(ctx context.Context, p *place, request func(context.Context, hypervisor.StorageManager) error,
 	there func(now *hypervisor.StorageDefinition) bool) error {
 	tell := func(err error, _ *audit.Entry) *problem.Error { return problem.From(inConfig(plugin.Problem(err))) }
-	return change.Change{DB: s.DB, Exclusive: p.exclusive(), Limit: changeLimit, Tell: tell}.Do(ctx, func(ctx context.Context) error {
+	return change.Change{DB: s.DB, Exclusive: p.exclusive(), Limit: changeLimit, Problem: tell}.Do(ctx, func(ctx context.Context) error {
 		left := false
-		_, err := host.AskWithin(ctx, s.Hosts, sendLimit, p.hostID, endpoint.Lifecycle,
+		_, err := host.CallWithTimeout(ctx, s.Hosts, sendLimit, p.hostID, endpoint.Lifecycle,
 			func(ctx context.Context, m hypervisor.StorageManager) (struct{}, error) {
 				left = true
 				return struct{}{}, request(ctx, m)
@@ -312,8 +312,8 @@ func (s *Store) change(ctx context.Context, p *place, request func(context.Conte
 		}
 		found, unread := s.definition(ctx, p.hostID, p.name)
 		if unread != nil && problem.CodeOf(unread) == problem.CodeNotFound {
-			return change.Lost(err, "the storage", there(nil), nil)
+			return change.ResolveLost(err, "the storage", there(nil), nil)
 		}
-		return change.Lost(err, "the storage", unread == nil && there(&found), unread)
+		return change.ResolveLost(err, "the storage", unread == nil && there(&found), unread)
 	})
 }

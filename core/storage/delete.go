@@ -59,8 +59,8 @@ func (s *Store) present(ctx context.Context, p *place, node, id string) (*hyperv
 // Problems: not_found, capability_missing, unsupported, protected,
 // volume_in_use with the guests that use it, confirm_required, plan_stale,
 // guest_busy while another job writes or deletes it, invalid without a node if
-// several nodes have such a storage, and those of host.Ask.
-func (s *Store) DeleteVolume(ctx context.Context, hostID int64, name, node, id string, confirm *string) (guest.Started, error) {
+// several nodes have such a storage, and those of host.Call.
+func (s *Store) DeleteVolume(ctx context.Context, hostID int64, name, node, id string, confirm *string) (guest.StartResult, error) {
 	p, err := s.find(ctx, hostID, name)
 	if err == nil {
 		err = p.require()
@@ -69,30 +69,30 @@ func (s *Store) DeleteVolume(ctx context.Context, hostID int64, name, node, id s
 		node, err = p.only(node)
 	}
 	if err != nil {
-		return guest.Started{}, err
+		return guest.StartResult{}, err
 	}
 	draft := plan.Begin(ctx)
 	if err := draft.Refuse(s.able(ctx, hostID, endpoint.Lifecycle)); err != nil {
-		return guest.Started{}, err
+		return guest.StartResult{}, err
 	}
 	v, all, err := s.present(ctx, &p, node, id)
 	switch {
 	case err != nil:
-		return guest.Started{}, err
+		return guest.StartResult{}, err
 	case v == nil:
-		return guest.Started{}, problem.New(problem.CodeNotFound, "volume not found")
+		return guest.StartResult{}, problem.New(problem.CodeNotFound, "volume not found")
 	}
 	if token := tokenFor(*v); token != endpoint.Lifecycle {
 		if err := draft.Refuse(s.able(ctx, hostID, token)); err != nil {
-			return guest.Started{}, err
+			return guest.StartResult{}, err
 		}
 	}
 	used, refusal := s.deletable(ctx, &p, *v, all, readFresh)
 	if err := draft.Refuse(refusal); err != nil {
-		return guest.Started{}, err
+		return guest.StartResult{}, err
 	}
 	shown := show(*v)
-	err = draft.Decide(ctx, plan.Confirmation{
+	err = draft.Finish(ctx, plan.Confirmation{
 		Code: problem.CodeConfirmRequired, Phrase: shown.Name, Given: confirm != nil && *confirm == shown.Name,
 		Why: fmt.Sprintf("the volume %s is deleted permanently; to proceed, send its name %s as confirm", shown.ID, shown.Name),
 	}, func(_ context.Context, pl *plan.Plan) error {
@@ -108,7 +108,7 @@ func (s *Store) DeleteVolume(ctx context.Context, hostID int64, name, node, id s
 		return nil
 	})
 	if err != nil {
-		return guest.Started{}, err
+		return guest.StartResult{}, err
 	}
 	volume := v.Name
 	if v.Kind == hypervisor.VolumeBackup {
@@ -116,30 +116,30 @@ func (s *Store) DeleteVolume(ctx context.Context, hostID int64, name, node, id s
 	}
 	return s.enqueue(ctx, &p, node, volume, job.Spec{
 		Kind: deleteKind, Params: deleteParams{HostID: hostID, Volume: *v},
-		Asked: map[string]any{"name": name, "volid": shown.ID, "node": node},
+		PublicParams: map[string]any{"name": name, "volid": shown.ID, "node": node},
 	})
 }
 
 // able returns the problem capability_missing, or unsupported.
 func (s *Store) able(ctx context.Context, hostID int64, token endpoint.Capability) error {
 	return s.Hosts.Require(ctx, hostID, token, func(at hypervisor.Host) error {
-		_, err := host.Able[hypervisor.VolumeDeleter](at)
+		_, err := host.AsAbility[hypervisor.VolumeDeleter](at)
 		return err
 	})
 }
 
 // enqueue enqueues a job on a volume of a storage, with its audit entry. One
 // job at a time works on a volume.
-func (s *Store) enqueue(ctx context.Context, p *place, node, volume string, spec job.Spec) (_ guest.Started, err error) {
+func (s *Store) enqueue(ctx context.Context, p *place, node, volume string, spec job.Spec) (_ guest.StartResult, err error) {
 	spec.Target, spec.TeamID, spec.HostID = job.Target{Kind: "storage", ID: p.hostID, Name: p.name}, p.teamID, p.hostID
 	if spec.Exclusive, err = (host.Volume{Node: node, Storage: p.name, Name: volume}).Exclusive(ctx, s.DB, p.hostID); err != nil {
-		return guest.Started{}, err
+		return guest.StartResult{}, err
 	}
 	made, err := s.Actor.Enqueue(ctx, spec)
 	if err != nil {
-		return guest.Started{}, err
+		return guest.StartResult{}, err
 	}
-	return guest.Started{Job: made.View()}, nil
+	return guest.StartResult{Job: made.View()}, nil
 }
 
 // deletable returns why a volume is not deleted, with its users if they are the
@@ -205,7 +205,7 @@ func (s *Store) delete(ctx context.Context, run *job.Run) error {
 			return time.Now(), false, nil
 		},
 		Send: func(ctx context.Context, at hypervisor.Host) (string, error) {
-			able, err := host.Able[hypervisor.VolumeDeleter](at)
+			able, err := host.AsAbility[hypervisor.VolumeDeleter](at)
 			if err != nil {
 				return "", err
 			}
@@ -214,8 +214,8 @@ func (s *Store) delete(ctx context.Context, run *job.Run) error {
 		Query: func() hypervisor.TaskQuery { return hypervisor.TaskQuery{Node: v.Node} },
 		// Tasks do not name the volume that they delete, so that none is taken
 		// for this job's.
-		Ours: func(hypervisor.Task) bool { return false },
-		Absent: func(ctx context.Context, _ time.Time, _ bool) error {
+		IsOurs: func(hypervisor.Task) bool { return false },
+		OnMissing: func(ctx context.Context, _ time.Time, _ bool) error {
 			now, _, err := s.present(ctx, &p, v.Node, v.ID)
 			switch {
 			case err != nil:

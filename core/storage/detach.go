@@ -19,8 +19,8 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// Detached is the result of detaching a storage.
-type Detached struct {
+// DetachResult is the result of detaching a storage.
+type DetachResult struct {
 	HostID   int64  `json:"host_id" example:"1"`
 	Storage  string `json:"storage" example:"nas"`
 	Detached bool   `json:"detached"`
@@ -33,26 +33,26 @@ const maxLooked = 4
 // storage's name, with one request that is sent once. The content of the
 // storage stays. Problems: not_found, confirm_required, plan_stale,
 // invalid_state if another storage is based on it, and those of Attach.
-func (s *Store) Detach(ctx context.Context, hostID int64, name string, confirm *string) (Detached, error) {
+func (s *Store) Detach(ctx context.Context, hostID int64, name string, confirm *string) (DetachResult, error) {
 	p, err := s.find(ctx, hostID, name)
 	if err != nil {
-		return Detached{}, err
+		return DetachResult{}, err
 	}
 	draft := plan.Begin(ctx)
 	if err := draft.Refuse(s.mayManage(ctx, hostID)); err != nil {
-		return Detached{}, err
+		return DetachResult{}, err
 	}
 	if _, err := s.definition(ctx, hostID, name); err != nil {
 		if err := draft.Refuse(err); err != nil {
-			return Detached{}, err
+			return DetachResult{}, err
 		}
 	}
-	err = draft.Decide(ctx, plan.Confirmation{
+	err = draft.Finish(ctx, plan.Confirmation{
 		Code: problem.CodeConfirmRequired, Phrase: name, Given: confirm != nil && *confirm == name,
 		Why: fmt.Sprintf("the storage %s is detached, and its contents become inaccessible; to proceed, send its name as confirm", name),
 	}, func(ctx context.Context, pl *plan.Plan) error { return s.tellStranded(ctx, &p, pl) })
 	if err != nil {
-		return Detached{}, err
+		return DetachResult{}, err
 	}
 	audit.Describe(ctx, func(e *audit.Entry) {
 		e.TargetKind, e.TargetName = "storage", name
@@ -61,14 +61,14 @@ func (s *Store) Detach(ctx context.Context, hostID int64, name string, confirm *
 	err = s.change(ctx, &p, func(ctx context.Context, m hypervisor.StorageManager) error { return m.DetachStorage(ctx, name) },
 		func(now *hypervisor.StorageDefinition) bool { return now == nil })
 	if err != nil {
-		return Detached{}, err
+		return DetachResult{}, err
 	}
 	// The next poll would do this too.
 	if _, err := s.DB.Pool.Exec(context.WithoutCancel(ctx), "DELETE FROM storages WHERE cluster_id = $1 AND name = $2",
 		p.clusterID, name); err != nil {
-		return Detached{}, db.Problem(fmt.Errorf("deleting a storage: %w", err))
+		return DetachResult{}, db.Problem(fmt.Errorf("deleting a storage: %w", err))
 	}
-	return Detached{hostID, name, true}, nil
+	return DetachResult{hostID, name, true}, nil
 }
 
 // tellStranded writes into the plan what would become unreachable.
@@ -124,7 +124,7 @@ func (s *Store) tellStranded(ctx context.Context, p *place, pl *plan.Plan) error
 	} {
 		if n := counts[k.of]; n > 0 {
 			size := sizes[k.of]
-			pl.AddSized(k.kind, "", &size, "%s inaccessible%s.", plan.Counted(n, k.one, k.many), naming(names[k.of]))
+			pl.AddSized(k.kind, "", &size, "%s inaccessible%s.", plan.Plural(n, k.one, k.many), naming(names[k.of]))
 		}
 	}
 	return nil
@@ -170,7 +170,7 @@ func (s *Store) tellBackups(ctx context.Context, p *place, backups map[hyperviso
 	}
 	if others > 0 {
 		pl.Add(plan.KindBackup, "", "Backups of %s become inaccessible.",
-			plan.Counted(others, "1 guest of another team", "%d guests of other teams"))
+			plan.Plural(others, "1 guest of another team", "%d guests of other teams"))
 	}
 	gone := 0
 	for _, ref := range found {
@@ -181,7 +181,7 @@ func (s *Store) tellBackups(ctx context.Context, p *place, backups map[hyperviso
 	}
 	if gone > 0 {
 		pl.Add(plan.KindBackup, "", "%s inaccessible.",
-			plan.Counted(gone, "1 backup of a guest that no longer exists becomes", "%d backups of guests that no longer exist become"))
+			plan.Plural(gone, "1 backup of a guest that no longer exists becomes", "%d backups of guests that no longer exist become"))
 	}
 	return nil
 }
@@ -261,11 +261,11 @@ func (s *Store) tellOwners(ctx context.Context, p *place, owners map[hypervisor.
 	}
 	if others > 0 {
 		pl.Add(plan.KindGuest, "", "%s disks, media in drives, or scripts and snippets.",
-			plan.Counted(others, "1 guest of another team loses", "%d guests of other teams lose"))
+			plan.Plural(others, "1 guest of another team loses", "%d guests of other teams lose"))
 	}
 	if unknown > 0 {
 		pl.Warn("%s the storage is only known for listed disks.",
-			plan.Counted(unknown, "The configuration of 1 guest was not read yet: whether it uses",
+			plan.Plural(unknown, "The configuration of 1 guest was not read yet: whether it uses",
 				"The configurations of %d guests were not read yet: whether they use"))
 	}
 	return nil

@@ -27,8 +27,8 @@ const (
 	templateKind = "storage.fetch_template"
 )
 
-// DownloadOrder is a file that a hypervisor should fetch.
-type DownloadOrder struct {
+// DownloadRequest is a file that a hypervisor should fetch.
+type DownloadRequest struct {
 	URL, Content, Filename, Node string
 	Checksum, Algorithm          string
 	AnyCertificate               bool
@@ -47,7 +47,7 @@ var digits = map[string]int{"md5": 32, "sha1": 40, "sha224": 56, "sha256": 64, "
 
 // check fills in defaults, and returns all faults and the URL in a form that
 // may be shown.
-func (o *DownloadOrder) check() (public string, faults []problem.Fault) {
+func (o *DownloadRequest) check() (public string, faults []problem.Fault) {
 	fault := func(field, msg string) {
 		faults = append(faults, problem.Fault{Loc: []any{"body", field}, Msg: msg, Type: "value_error"})
 	}
@@ -86,18 +86,18 @@ func (o *DownloadOrder) check() (public string, faults []problem.Fault) {
 // Download requests that a host's hypervisor fetches a file to a storage. All
 // faults are one problem invalid. Other problems: not_found,
 // capability_missing, unsupported, conflict if the file exists, guest_busy
-// while another job writes or deletes it, and those of host.Ask.
-func (s *Store) Download(ctx context.Context, hostID int64, name string, o DownloadOrder) (guest.Started, error) {
+// while another job writes or deletes it, and those of host.Call.
+func (s *Store) Download(ctx context.Context, hostID int64, name string, o DownloadRequest) (guest.StartResult, error) {
 	public, faults := o.check()
 	if len(faults) > 0 {
-		return guest.Started{}, problem.Invalid(faults...)
+		return guest.StartResult{}, problem.Invalid(faults...)
 	}
 	p, node, err := s.fetchable(ctx, hostID, name, o.Node, o.Content)
 	if err != nil {
-		return guest.Started{}, err
+		return guest.StartResult{}, err
 	}
 	if err := s.absent(ctx, &p, hypervisor.ContentQuery{Node: node, Content: o.Content}, o.Filename); err != nil {
-		return guest.Started{}, err
+		return guest.StartResult{}, err
 	}
 	asked := map[string]any{"url": public, "content": o.Content, "filename": o.Filename, "node": node, "verify_tls": !o.AnyCertificate}
 	if o.Checksum != "" {
@@ -113,7 +113,7 @@ func (s *Store) Download(ctx context.Context, hostID int64, name string, o Downl
 		asked["name"] = name
 	}
 	return s.enqueue(ctx, &p, node, o.Filename, job.Spec{
-		Kind: downloadKind, Asked: asked,
+		Kind: downloadKind, PublicParams: asked,
 		Params: downloadParams{HostID: hostID, URL: secret.New(o.URL), Spec: hypervisor.DownloadSpec{
 			Storage: name, Node: node, Content: o.Content, Filename: o.Filename, Checksum: o.Checksum, ChecksumAlgorithm: o.Algorithm,
 			AnyCertificate: o.AnyCertificate,
@@ -136,7 +136,7 @@ func (s *Store) fetchable(ctx context.Context, hostID int64, name, wanted, conte
 		return p, "", err
 	}
 	err = s.Hosts.Require(ctx, hostID, endpoint.Lifecycle, func(at hypervisor.Host) error {
-		_, err := host.Able[hypervisor.ContentFetcher](at)
+		_, err := host.AsAbility[hypervisor.ContentFetcher](at)
 		return err
 	})
 	if err == nil && content != "" && len(p.known.Content) > 0 && !slices.Contains(p.known.Content, content) {
@@ -169,7 +169,7 @@ func (s *Store) download(ctx context.Context, run *job.Run) error {
 	}
 	spec := params.Spec
 	// The query may contain a secret, and the task's log shows the whole URL.
-	run.Hide(queryOf(params.URL.Reveal()))
+	run.Redact(queryOf(params.URL.Reveal()))
 	spec.URL = sdk.Secret(params.URL.Reveal())
 	among := hypervisor.ContentQuery{Storage: spec.Storage, Node: spec.Node, Content: spec.Content}
 	return s.fetched(ctx, run, params.HostID, among, spec.Filename,
@@ -204,7 +204,7 @@ func (s *Store) fetched(ctx context.Context, run *job.Run, hostID int64, among h
 			switch {
 			case err != nil:
 				return time.Time{}, false, err
-			case there && run.Begun("fetch"):
+			case there && run.StepStarted("fetch"):
 				run.Note("the file exists")
 				return time.Now(), true, nil
 			case there:
@@ -214,15 +214,15 @@ func (s *Store) fetched(ctx context.Context, run *job.Run, hostID int64, among h
 			return time.Now(), false, nil
 		},
 		Send: func(ctx context.Context, at hypervisor.Host) (string, error) {
-			able, err := host.Able[hypervisor.ContentFetcher](at)
+			able, err := host.AsAbility[hypervisor.ContentFetcher](at)
 			if err != nil {
 				return "", err
 			}
 			return send(ctx, able)
 		},
-		Query: func() hypervisor.TaskQuery { return hypervisor.TaskQuery{Node: among.Node} },
-		Ours:  func(t hypervisor.Task) bool { return t.Operation == hypervisor.OperationDownload },
-		Absent: func(ctx context.Context, _ time.Time, reaches bool) error {
+		Query:  func() hypervisor.TaskQuery { return hypervisor.TaskQuery{Node: among.Node} },
+		IsOurs: func(t hypervisor.Task) bool { return t.Operation == hypervisor.OperationDownload },
+		OnMissing: func(ctx context.Context, _ time.Time, reaches bool) error {
 			there, err := s.file(ctx, &p, among, filename)
 			if err != nil || there || reaches {
 				return err
@@ -296,7 +296,7 @@ func (s *Store) Templates(ctx context.Context, hostID int64, name, node, search 
 
 // templates asks a node for the templates that it could download.
 func (s *Store) templates(ctx context.Context, hostID int64, node string) ([]hypervisor.Template, error) {
-	all, err := host.Ask(ctx, s.Hosts, hostID, endpoint.Monitoring,
+	all, err := host.Call(ctx, s.Hosts, hostID, endpoint.Monitoring,
 		func(ctx context.Context, f hypervisor.ContentFetcher) ([]hypervisor.Template, error) {
 			return f.Templates(ctx, node)
 		})
@@ -311,20 +311,20 @@ type templateParams struct {
 
 // FetchTemplate requests that a host's hypervisor fetches a template to a
 // storage. Problems are those of Download.
-func (s *Store) FetchTemplate(ctx context.Context, hostID int64, name, template, wanted string) (guest.Started, error) {
+func (s *Store) FetchTemplate(ctx context.Context, hostID int64, name, template, wanted string) (guest.StartResult, error) {
 	p, node, err := s.fetchable(ctx, hostID, name, wanted, "")
 	if err != nil {
-		return guest.Started{}, err
+		return guest.StartResult{}, err
 	}
 	found, err := s.templates(ctx, hostID, node)
 	if err != nil {
-		return guest.Started{}, err
+		return guest.StartResult{}, err
 	}
 	if !slices.ContainsFunc(found, func(t hypervisor.Template) bool { return t.Name == template }) {
-		return guest.Started{}, problem.InvalidField("the node does not know this template", "enum", "body", "template")
+		return guest.StartResult{}, problem.InvalidField("the node does not know this template", "enum", "body", "template")
 	}
 	if err := s.absent(ctx, &p, templatesOn(node), template); err != nil {
-		return guest.Started{}, err
+		return guest.StartResult{}, err
 	}
 	audit.Describe(ctx, func(e *audit.Entry) {
 		e.TargetName = name
@@ -332,9 +332,9 @@ func (s *Store) FetchTemplate(ctx context.Context, hostID int64, name, template,
 		e.Detail("node", node)
 	})
 	return s.enqueue(ctx, &p, node, template, job.Spec{
-		Kind:   templateKind,
-		Asked:  map[string]any{"name": name, "template": template, "node": node},
-		Params: templateParams{HostID: hostID, Spec: hypervisor.TemplateSpec{Storage: name, Node: node, Name: template}},
+		Kind:         templateKind,
+		PublicParams: map[string]any{"name": name, "template": template, "node": node},
+		Params:       templateParams{HostID: hostID, Spec: hypervisor.TemplateSpec{Storage: name, Node: node, Name: template}},
 	})
 }
 

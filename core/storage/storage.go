@@ -88,7 +88,7 @@ const selectStates = `SELECT s.cluster_id, c.name, s.host_id, h.name, s.node, s.
 
 // List returns a page of the storages that the caller may see, by cluster and
 // name, and the number of all. A shared storage occurs once.
-func (s *Store) List(ctx context.Context, f Filter, visible identity.Visible, offset, limit int) ([]Storage, int, error) {
+func (s *Store) List(ctx context.Context, f Filter, visible identity.VisibleTeams, offset, limit int) ([]Storage, int, error) {
 	all, err := s.read(ctx, ` WHERE ($1 OR h.team_id = ANY ($2)) AND ($3::bigint = 0 OR s.cluster_id =
 		(SELECT cluster_id FROM hosts WHERE id = $3))`,
 		visible.All, visible.Teams, f.HostID)

@@ -21,8 +21,8 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// User is a guest that uses a volume.
-type User struct {
+// VolumeUser is a guest that uses a volume.
+type VolumeUser struct {
 	ID       int64  `json:"id" example:"12" doc:"ID in Hostler"`
 	Kind     string `json:"kind" enum:"vm,container"`
 	Name     string `json:"name" example:"web1"`
@@ -98,7 +98,7 @@ func (s *Store) ownerGone(ctx context.Context, p *place, v hypervisor.Volume) er
 	// The guest may be newer than the last poll, and than the hypervisor's
 	// list.
 	listed := false
-	_, err = host.AskWithin(ctx, s.Hosts, askLimit, p.hostID, endpoint.Monitoring,
+	_, err = host.CallWithTimeout(ctx, s.Hosts, askLimit, p.hostID, endpoint.Monitoring,
 		func(ctx context.Context, at hypervisor.Host) (struct{}, error) {
 			return struct{}{}, at.Inventory(ctx, hypervisor.InventoryQuery{}, func(page hypervisor.Page) error {
 				listed = listed || slices.ContainsFunc(page.Guests, func(g hypervisor.Guest) bool { return g.ID == v.Guest })
@@ -134,7 +134,7 @@ func (s *Store) unnamed(ctx context.Context, p *place, v hypervisor.Volume, fres
 	if !p.shared() {
 		query.Node = v.Node
 	}
-	named, unclear, err := guest.DoubtVolume(ctx, s.DB, query)
+	named, unclear, err := guest.FindVolumeUsers(ctx, s.DB, query)
 	switch {
 	case err != nil:
 		return err
@@ -218,7 +218,7 @@ func (s *Store) names(ctx context.Context, guestID int64, volume string) (bool, 
 
 // uses are the users of a volume, as the caller may see them.
 type uses struct {
-	guests []User
+	guests []VolumeUser
 	// others is how many guests use it that the caller does not see.
 	others int
 }
@@ -238,14 +238,14 @@ func (u uses) tell(pl *plan.Plan) {
 		pl.Add(plan.KindGuest, g.Name, "%s uses it.", g.Name)
 	}
 	if u.others > 0 {
-		pl.Add(plan.KindGuest, "", "%s it.", plan.Counted(u.others, "1 guest of another team uses", "%d guests of other teams use"))
+		pl.Add(plan.KindGuest, "", "%s it.", plan.Plural(u.others, "1 guest of another team uses", "%d guests of other teams use"))
 	}
 }
 
 // users returns the guests that the caller may see, and the number of the
 // others.
-func (s *Store) users(ctx context.Context, ids []int64) (seen []User, others int, err error) {
-	visible := identity.Visible{All: true}
+func (s *Store) users(ctx context.Context, ids []int64) (seen []VolumeUser, others int, err error) {
+	visible := identity.VisibleTeams{All: true}
 	if caller := identity.FromContext(ctx); caller != nil {
 		visible = caller.Visible()
 	}
@@ -254,11 +254,11 @@ func (s *Store) users(ctx context.Context, ids []int64) (seen []User, others int
 	if err != nil {
 		return nil, 0, db.Problem(fmt.Errorf("reading the users of a volume: %w", err))
 	}
-	seen, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (u User, err error) {
+	seen, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (u VolumeUser, err error) {
 		return u, row.Scan(&u.ID, &u.Kind, &u.Name, &u.VMID, &u.GuestRef, &u.Node)
 	})
 	if seen == nil {
-		seen = []User{}
+		seen = []VolumeUser{}
 	}
 	return seen, len(ids) - len(seen), db.Problem(err)
 }

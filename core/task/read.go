@@ -18,8 +18,8 @@ import (
 const (
 	// readTimeout bounds the question for tasks: nothing depends on it.
 	readTimeout = 10 * time.Second
-	// Every is how often tasks are looked at for rules.
-	Every = 3 * time.Minute
+	// PollInterval is how often tasks are looked at for rules.
+	PollInterval = 3 * time.Minute
 
 	maxID   = 300 // of a task, in bytes
 	maxText = 1000
@@ -30,14 +30,14 @@ const (
 // Read asks a host for the newest tasks of its cluster, by one small request, and keeps those that others started. The first error is the
 // host's, of which nothing depends; the second one is ours.
 func (s *Store) Read(ctx context.Context, hosts host.Opener, id, cluster int64) (hostErr, err error) {
-	list, hostErr := host.AskWithin(ctx, hosts, readTimeout, id, endpoint.Monitoring,
+	list, hostErr := host.CallWithTimeout(ctx, hosts, readTimeout, id, endpoint.Monitoring,
 		func(ctx context.Context, at hypervisor.Host) (hypervisor.TaskList, error) {
-			return at.Tasks(plugin.Once(ctx), hypervisor.TaskQuery{Limit: Listed})
+			return at.Tasks(plugin.Once(ctx), hypervisor.TaskQuery{Limit: ListLimit})
 		})
 	if hostErr != nil {
 		return hostErr, nil
 	}
-	return nil, s.Keep(ctx, cluster, id, list.Tasks)
+	return nil, s.Save(ctx, cluster, id, list.Tasks)
 }
 
 // dueForRules are those of the clusters $1 whose tasks are due for a rule about failed ones at the time $2, now without, with the host
@@ -55,7 +55,7 @@ func (s *Store) Due(ctx context.Context, clusters []int64, now *time.Time) (map[
 	if len(clusters) == 0 {
 		return due, nil
 	}
-	rows, err := s.DB.Pool.Query(ctx, dueForRules, clusters, now, Every)
+	rows, err := s.DB.Pool.Query(ctx, dueForRules, clusters, now, PollInterval)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading clusters whose tasks are due: %w", err))
 	}

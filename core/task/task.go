@@ -14,8 +14,8 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
-// Listed is how many of the newest tasks of a cluster are asked for: so few take a single request.
-const Listed = 20
+// ListLimit is how many of the newest tasks of a cluster are asked for: so few take a single request.
+const ListLimit = 20
 
 // Task is one that somebody else started. The JSON names are those of a host's tasks in the API, and task_id is that of jobs.
 type Task struct {

@@ -78,20 +78,20 @@ type reception struct {
 	wanted    string
 	most      int64
 	keep      int64
-	file      *Receiving
+	file      *IncomingFile
 }
 
 // Receive takes in what next gives, part by part, until io.EOF, and enqueues the job that sends the file on. Fields may stand before or
 // after the file; those before it are judged before the file is taken. When it fails nothing of the file is left. Problems: invalid,
 // too_large, insufficient_storage, file_exists, guest_busy while another job writes or deletes the file, conflict for an id that was used
-// before, not_found, unsupported, those of host.Ask, and those of reading.
-func (s *Store) Receive(ctx context.Context, in Request, next func() (Part, error)) (Started, error) {
+// before, not_found, unsupported, those of host.Call, and those of reading.
+func (s *Store) Receive(ctx context.Context, in Request, next func() (Part, error)) (UploadResult, error) {
 	r := &reception{Store: s, Request: in, next: next, seen: map[string]bool{}}
 	if r.ID == "" {
 		r.ID = rand.Text()
 	}
 	if err := r.begin(ctx); err != nil {
-		return Started{}, err
+		return UploadResult{}, err
 	}
 	made, err := r.receive(ctx)
 	if err != nil {
@@ -99,10 +99,10 @@ func (s *Store) Receive(ctx context.Context, in Request, next func() (Part, erro
 			r.file.Discard()
 		}
 		r.fail(ctx, err)
-		return Started{}, err
+		return UploadResult{}, err
 	}
 	u, err := s.Get(ctx, r.HostID, r.ID)
-	return Started{Job: made.View(), Upload: u}, err
+	return UploadResult{Job: made.View(), Upload: u}, err
 }
 
 // begin refuses what needs no body, and makes the row.
@@ -155,7 +155,7 @@ func (r *reception) begin(ctx context.Context) error {
 }
 
 func able(at hypervisor.Host) error {
-	_, err := host.Able[hypervisor.Uploader](at)
+	_, err := host.AsAbility[hypervisor.Uploader](at)
 	return err
 }
 
@@ -320,7 +320,7 @@ func (r *reception) take(ctx context.Context, part Part) error {
 // not refused then. Who sends any field before the file is taken to send all of them there.
 func (r *reception) check(ctx context.Context, whole bool) error {
 	told := whole || len(r.seen) > 0
-	check, err := host.AskWithin(ctx, r.Actor.Hosts, askLimit, r.HostID, endpoint.Lifecycle,
+	check, err := host.CallWithTimeout(ctx, r.Actor.Hosts, askLimit, r.HostID, endpoint.Lifecycle,
 		func(ctx context.Context, at hypervisor.Uploader) (hypervisor.UploadCheck, error) {
 			check, err := at.CheckUpload(ctx, r.spec)
 			return check, renamed(err)
@@ -376,7 +376,7 @@ func (r *reception) enqueue(ctx context.Context) (made *job.Job, err error) {
 			Kind: Kind, Target: job.Target{Kind: "storage", ID: r.HostID, Name: r.Storage}, TeamID: r.TeamID, HostID: r.HostID,
 			Place: r.Spool.ID(), Params: params{Upload: r.ID, HostID: r.HostID, File: r.spec, Overwrite: r.overwrite},
 			Exclusive: exclusive,
-			Asked: map[string]any{"name": r.spec.Name, "content": r.spec.Content, "node": r.spec.Node, "overwrite": r.overwrite,
+			PublicParams: map[string]any{"name": r.spec.Name, "content": r.spec.Content, "node": r.spec.Node, "overwrite": r.overwrite,
 				"size_bytes": r.spec.Size, "sha256": r.spec.SHA256},
 		})
 		if err != nil {

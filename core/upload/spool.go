@@ -118,8 +118,8 @@ func noRoom() error {
 		"to the storage")
 }
 
-// Receiving is a file while it is received. It is locked, so that no Sweep of any instance takes it away.
-type Receiving struct {
+// IncomingFile is a file while it is received. It is locked, so that no Sweep of any instance takes it away.
+type IncomingFile struct {
 	spool *Spool
 	id    string
 	file  *os.File
@@ -133,7 +133,7 @@ type Receiving struct {
 
 // Create makes the file of an upload. about is its size in bytes as far as that is known, and most what it may be. Its problems are
 // insufficient_storage, where about bytes would leave less than keep bytes free, and conflict where there is such an upload.
-func (s *Spool) Create(id string, about, most, keep int64) (*Receiving, error) {
+func (s *Spool) Create(id string, about, most, keep int64) (*IncomingFile, error) {
 	if room, err := s.Room(keep); err != nil {
 		return nil, err
 	} else if room < max(about, 1) {
@@ -155,14 +155,14 @@ func (s *Spool) Create(id string, about, most, keep int64) (*Receiving, error) {
 	s.mu.Lock()
 	s.awaited += about
 	s.mu.Unlock()
-	return &Receiving{spool: s, id: id, file: file, hash: sha256.New(), most: most, keep: keep, awaited: about}, nil
+	return &IncomingFile{spool: s, id: id, file: file, hash: sha256.New(), most: most, keep: keep, awaited: about}, nil
 }
 
 // spoolError says what is wrong with the disk.
 func spoolError(err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
-		return problem.From(noRoom()).Because(err)
+		return problem.From(noRoom()).WithCause(err)
 	case errors.Is(err, fs.ErrExist):
 		return problem.New(problem.CodeConflict, "an upload with this ID already exists")
 	}
@@ -170,7 +170,7 @@ func spoolError(err error) error {
 }
 
 // Write takes the next bytes. Its problems are too_large and insufficient_storage.
-func (r *Receiving) Write(p []byte) (int, error) {
+func (r *IncomingFile) Write(p []byte) (int, error) {
 	if err := r.store(p); err != nil {
 		return 0, err
 	}
@@ -178,7 +178,7 @@ func (r *Receiving) Write(p []byte) (int, error) {
 }
 
 // store writes the next bytes to the file.
-func (r *Receiving) store(p []byte) error {
+func (r *IncomingFile) store(p []byte) error {
 	if r.Size+int64(len(p)) > r.most {
 		return problem.New(problem.CodeTooLarge, "the file is larger than %s", problem.Size(r.most))
 	}
@@ -201,7 +201,7 @@ func (r *Receiving) store(p []byte) error {
 
 // Take takes a body to its end, in pieces of 1 MiB: while one is written and goes into the checksum the next one arrives. tell hears of
 // each how many bytes there are. Its problems are those of Write and of the body.
-func (r *Receiving) Take(body io.Reader, tell func(size int64)) error {
+func (r *IncomingFile) Take(body io.Reader, tell func(size int64)) error {
 	var working sync.WaitGroup
 	var stored error
 	size := r.Size
@@ -227,7 +227,7 @@ func (r *Receiving) Take(body io.Reader, tell func(size int64)) error {
 }
 
 // expect changes what is still to come.
-func (r *Receiving) expect(change int64) {
+func (r *IncomingFile) expect(change int64) {
 	r.spool.mu.Lock()
 	defer r.spool.mu.Unlock()
 	change = max(change, -r.awaited)
@@ -236,16 +236,16 @@ func (r *Receiving) expect(change int64) {
 }
 
 // SHA256 is the checksum of what has arrived, in small hexadecimal digits.
-func (r *Receiving) SHA256() string { return hex.EncodeToString(r.hash.Sum(nil)) }
+func (r *IncomingFile) SHA256() string { return hex.EncodeToString(r.hash.Sum(nil)) }
 
 // Keep ends the reception: the file is the job's from now on.
-func (r *Receiving) Keep() {
+func (r *IncomingFile) Keep() {
 	r.expect(-r.awaited)
 	_ = r.file.Close() // what was not written shows when the file is sent: its length is checked
 }
 
 // Discard takes the file away again.
-func (r *Receiving) Discard() {
+func (r *IncomingFile) Discard() {
 	r.expect(-r.awaited)
 	r.spool.Remove(r.id)
 	_ = r.file.Close()

@@ -26,7 +26,7 @@ func spool(t *testing.T, dir string) *upload.Spool {
 	return s
 }
 
-func create(t *testing.T, s *upload.Spool, id string, about, most int64) *upload.Receiving {
+func create(t *testing.T, s *upload.Spool, id string, about, most int64) *upload.IncomingFile {
 	t.Helper()
 	r, err := s.Create(id, about, most, 0)
 	if err != nil {

@@ -83,8 +83,8 @@ func (s *Store) Get(ctx context.Context, hostID int64, id string) (Upload, error
 	return u, nil
 }
 
-// Started is the answer to an upload that has arrived.
-type Started struct {
+// UploadResult is the answer to an upload that has arrived.
+type UploadResult struct {
 	Job    job.View `json:"job"`
 	Upload Upload   `json:"upload"`
 }

@@ -73,7 +73,7 @@ func (s *Store) send(ctx context.Context, run *job.Run) (err error) {
 
 // open opens the file. It is nil where it is gone and the job needs it no more.
 func (s *Store) open(p params, run *job.Run) (*os.File, error) {
-	begun := run.Begun(step)
+	begun := run.StepStarted(step)
 	var file *os.File
 	err := fs.ErrNotExist
 	if s.Spool != nil {
@@ -89,7 +89,7 @@ func (s *Store) open(p params, run *job.Run) (*os.File, error) {
 		return nil, job.Fail("the file no longer exists: the instance of the service that received it has stopped, or its upload " +
 			"folder was emptied; nothing was sent")
 	}
-	if err := run.Progress(&done); err != nil {
+	if err := run.LoadCheckpoint(&done); err != nil {
 		return nil, err
 	}
 	if !done.Whole {
@@ -101,7 +101,7 @@ func (s *Store) open(p params, run *job.Run) (*os.File, error) {
 // step is the one request of the job.
 func (s *Store) step(ctx context.Context, p params, run *job.Run, file *os.File) job.Step {
 	check := func(ctx context.Context) (hypervisor.UploadCheck, error) {
-		return host.AskWithin(ctx, s.Actor.Hosts, checkLimit, p.HostID, endpoint.Lifecycle,
+		return host.CallWithTimeout(ctx, s.Actor.Hosts, checkLimit, p.HostID, endpoint.Lifecycle,
 			func(ctx context.Context, at hypervisor.Uploader) (hypervisor.UploadCheck, error) {
 				return at.CheckUpload(ctx, p.File)
 			})
@@ -133,7 +133,7 @@ func (s *Store) step(ctx context.Context, p params, run *job.Run, file *os.File)
 			return time.Now(), false, nil
 		},
 		Send: func(ctx context.Context, at hypervisor.Host) (string, error) {
-			able, err := host.Able[hypervisor.Uploader](at)
+			able, err := host.AsAbility[hypervisor.Uploader](at)
 			if err != nil {
 				return "", err
 			}
@@ -149,10 +149,10 @@ func (s *Store) step(ctx context.Context, p params, run *job.Run, file *os.File)
 		},
 		Query: func() hypervisor.TaskQuery { return hypervisor.TaskQuery{Node: p.File.Node} },
 		// Tasks do not tell which file they store, so that none is taken for this job's.
-		Ours: func(hypervisor.Task) bool { return false },
-		Absent: func(ctx context.Context, _ time.Time, _ bool) error {
+		IsOurs: func(hypervisor.Task) bool { return false },
+		OnMissing: func(ctx context.Context, _ time.Time, _ bool) error {
 			var done progress
-			if err := run.Progress(&done); err != nil {
+			if err := run.LoadCheckpoint(&done); err != nil {
 				return err
 			}
 			if !done.Whole {
@@ -224,7 +224,7 @@ func (f *sending) Read(p []byte) (int, error) {
 	n, err := f.file.Read(p[:min(len(p), chunk)])
 	f.sent += int64(n)
 	if f.sent >= f.size && f.state.CompareAndSwap(underWay, whole) {
-		if err := f.run.SaveProgress(context.Background(), progress{Whole: true}); err != nil {
+		if err := f.run.SaveCheckpoint(context.Background(), progress{Whole: true}); err != nil {
 			return 0, err
 		}
 	}
@@ -232,7 +232,7 @@ func (f *sending) Read(p []byte) (int, error) {
 		return 0, errCut
 	}
 	if f.size > 0 {
-		f.run.Share(float64(f.sent) / float64(f.size))
+		f.run.SetProgress(float64(f.sent) / float64(f.size))
 	}
 	return n, err
 }

@@ -21,7 +21,7 @@ type snapshotParams struct {
 	Select *guest.Selection `json:"select,omitempty" doc:"Selects the VMs at each run; replaces vm_id"`
 	guest.ScheduledSnapshot
 	Memory bool `json:"vmstate,omitempty" doc:"Include the memory in the snapshot"`
-	guest.Kept
+	guest.Retention
 }
 
 // Kinds are what a schedule may ask for: vm.start to vm.reset, and vm.snapshot_create.
@@ -29,7 +29,7 @@ func (s *Store) Kinds() []schedule.Kind {
 	var kinds []schedule.Kind
 	for _, action := range hypervisor.Actions(hypervisor.VM) {
 		verb := guest.Verb(action)
-		kind := schedule.Of("vm."+string(action), strings.ToUpper(verb[:1])+verb[1:]+" a VM",
+		kind := schedule.NewKind("vm."+string(action), strings.ToUpper(verb[:1])+verb[1:]+" a VM",
 			func(ctx context.Context, p actParams) (schedule.Enqueue, error) {
 				r, err := s.scheduled(ctx, p.VMID)
 				if err != nil {
@@ -40,18 +40,18 @@ func (s *Store) Kinds() []schedule.Kind {
 		kind.Scope = "vms"
 		kinds = append(kinds, kind)
 	}
-	snapshot := schedule.Of("vm.snapshot_create", "Take a snapshot of a VM",
+	snapshot := schedule.NewKind("vm.snapshot_create", "Take a snapshot of a VM",
 		func(ctx context.Context, p snapshotParams) (schedule.Enqueue, error) {
 			spec, err := p.At(time.Now())
 			if err != nil {
 				return nil, err
 			}
 			spec.Memory = p.Memory
-			chosen, err := guest.Choose(p.VMID, nil, nil, p.Select, "vm_id and select")
+			chosen, err := guest.ChooseTargets(p.VMID, nil, nil, p.Select, "vm_id and select")
 			if err != nil {
 				return nil, err
 			}
-			guests, err := s.Guests.Scheduled(ctx, s.Actor, chosen, "vm")
+			guests, err := s.Guests.ScheduledGuests(ctx, s.Actor, chosen, "vm")
 			if err != nil {
 				return nil, err
 			}

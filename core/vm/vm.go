@@ -16,7 +16,7 @@ type Store struct {
 }
 
 // List gives the VMs that may be seen.
-func (s *Store) List(ctx context.Context, f guest.Filter, visible identity.Visible) ([]guest.Guest, error) {
+func (s *Store) List(ctx context.Context, f guest.Filter, visible identity.VisibleTeams) ([]guest.Guest, error) {
 	f.Kind = guest.VM
 	return s.Guests.List(ctx, f, visible)
 }

@@ -217,7 +217,7 @@ func (m *Machine) Boot() {
 		}
 		return nil
 	})
-	m.SSH.Inside(m.enter()...)
+	m.SSH.SetCommandPrefix(m.enter()...)
 }
 
 // child is a child of a process; 0 for none.
@@ -239,8 +239,8 @@ func (m *Machine) PowerOff() {
 	_ = m.first.Process.Kill()
 	<-m.first.ended
 	m.first, m.init = nil, 0
-	m.SSH.Inside("false")
-	m.SSH.Cut()
+	m.SSH.SetCommandPrefix("false")
+	m.SSH.CloseConnections()
 }
 
 // enter are the words before a command that runs on the machine.
@@ -264,7 +264,7 @@ func (m *Machine) Try(ctx context.Context, line string) (string, error) {
 // Login logs in to the machine by its SSH server.
 func (m *Machine) Login() hypervisor.NodeExecutor {
 	m.t.Helper()
-	return pvessh.New(m.SSH.Target(), pvessh.Waits{Dial: time.Minute, Handshake: time.Minute, Alive: time.Second, Silence: time.Minute,
+	return pvessh.New(m.SSH.Target(), pvessh.Timeouts{Dial: time.Minute, Handshake: time.Minute, Alive: time.Second, Silence: time.Minute,
 		Kill: time.Minute})
 }
 

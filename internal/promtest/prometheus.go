@@ -61,8 +61,8 @@ func Start(t *testing.T, configuration string) *Prometheus {
 	return p
 }
 
-// Ask is the one value that a query of PromQL finds; empty when it finds none, or several.
-func (p *Prometheus) Ask(t *testing.T, query string) string {
+// Query is the one value that a query of PromQL finds; empty when it finds none, or several.
+func (p *Prometheus) Query(t *testing.T, query string) string {
 	t.Helper()
 	answer, err := http.Get(p.URL + "/api/v1/query?query=" + url.QueryEscape(query))
 	if err != nil {

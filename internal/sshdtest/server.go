@@ -76,7 +76,7 @@ func Start(t testing.TB) *Server {
 		s.ended = true
 		s.mu.Unlock()
 		_ = listener.Close()
-		s.Cut()
+		s.CloseConnections()
 		s.all.Wait()
 	})
 	return s
@@ -118,8 +118,8 @@ func (s *Server) Configure(lines string) {
 	s.more = lines
 }
 
-// Inside puts words before the command that serves a connection, from now on: sshd may run somewhere else.
-func (s *Server) Inside(words ...string) {
+// SetCommandPrefix puts words before the command that serves a connection, from now on: sshd may run somewhere else.
+func (s *Server) SetCommandPrefix(words ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.inside = words
@@ -230,8 +230,8 @@ func (s *Server) write(file string, content []byte) {
 // Logins is how many connections have come.
 func (s *Server) Logins() int64 { return s.logins.Load() }
 
-// Cut breaks all connections that are open.
-func (s *Server) Cut() {
+// CloseConnections breaks all connections that are open.
+func (s *Server) CloseConnections() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for conn := range s.conns {

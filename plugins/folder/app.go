@@ -108,9 +108,9 @@ func (s state) appOf(slug string) (app, error) {
 // builtIn are the overrides that every app has.
 func builtIn() []catalog.Option {
 	return []catalog.Option{
-		{Key: "cpu", Type: catalog.Whole, Min: 1, Max: 512, Default: "the value in app.json", Description: "The number of cores."},
-		{Key: "ram", Type: catalog.Whole, Min: 16, Max: 4 << 20, Default: "the value in app.json", Description: "The memory in MiB."},
-		{Key: "disk", Type: catalog.Whole, Min: 1, Max: 64 << 10, Default: "the value " +
+		{Key: "cpu", Type: catalog.Integer, Min: 1, Max: 512, Default: "the value in app.json", Description: "The number of cores."},
+		{Key: "ram", Type: catalog.Integer, Min: 16, Max: 4 << 20, Default: "the value in app.json", Description: "The memory in MiB."},
+		{Key: "disk", Type: catalog.Integer, Min: 1, Max: 64 << 10, Default: "the value " +
 			"in app.json", Description: "The size of the root disk in GiB."},
 	}
 }

@@ -75,7 +75,7 @@ func open(t *testing.T, config catalog.Config) catalog.Catalog {
 	return c
 }
 
-func sync(t *testing.T, c catalog.Catalog) (catalog.Synced, map[string]catalog.Entry, error) {
+func sync(t *testing.T, c catalog.Catalog) (catalog.SyncResult, map[string]catalog.Entry, error) {
 	t.Helper()
 	entries := map[string]catalog.Entry{}
 	synced, err := catalog.VerifySync(t.Context(), c, catalog.SyncRequest{}, nil, func(step catalog.SyncStep) error {

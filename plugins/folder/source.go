@@ -59,7 +59,7 @@ func (Source) Open(_ context.Context, config catalog.Config) (catalog.Catalog, e
 	if cache == "" {
 		temporary, err := os.MkdirTemp("", "hostler-folder-")
 		if err != nil {
-			return nil, plugin.Errorf(plugin.Internal, "no cache folder is configured, and creating a temporary folder failed").Because(err)
+			return nil, plugin.Errorf(plugin.Internal, "no cache folder is configured, and creating a temporary folder failed").WithCause(err)
 		}
 		cache, c.temporary = temporary, temporary
 	}
@@ -100,7 +100,7 @@ func (c *Catalog) Close() error {
 func (c *Catalog) root() (*os.Root, error) {
 	root, err := os.OpenRoot(c.folder)
 	if err != nil {
-		return nil, plugin.Errorf(plugin.Refused, "the folder of apps cannot be read").Because(err)
+		return nil, plugin.Errorf(plugin.Refused, "the folder of apps cannot be read").WithCause(err)
 	}
 	return root, nil
 }

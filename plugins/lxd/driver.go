@@ -19,22 +19,22 @@ const Name = "lxd"
 type Driver struct {
 	log      hclog.Logger
 	pool     *lxdapi.Pool
-	pace     Pace
+	pace     Timing
 	streams  *streams
 	projects *operationProjects
 }
 
 var (
 	_ hypervisor.Driver            = (*Driver)(nil)
-	_ hypervisor.RoleScripter      = (*Driver)(nil)
+	_ hypervisor.RoleScriptWriter  = (*Driver)(nil)
 	_ hypervisor.RoleOutputReader  = (*Driver)(nil)
 	_ hypervisor.CertificateReader = (*Driver)(nil)
 	_ hypervisor.CredentialReader  = (*Driver)(nil)
 	_ hypervisor.Enroller          = (*Driver)(nil)
 )
 
-// Pace is how long the driver waits for what. Zero values mean the default ones.
-type Pace struct {
+// Timing is how long the driver waits for what. Zero values mean the default ones.
+type Timing struct {
 	// Timeouts are those of one request.
 	Timeouts lxdapi.Timeouts
 	// Shutdown is how long a guest has to follow a request to shut down or to restart (1 min).
@@ -50,7 +50,7 @@ type Pace struct {
 	Retry time.Duration
 }
 
-func (p Pace) orDefault() Pace {
+func (p Timing) orDefault() Timing {
 	if p.Shutdown == 0 {
 		p.Shutdown = time.Minute
 	}
@@ -70,10 +70,10 @@ func (p Pace) orDefault() Pace {
 }
 
 // New makes a driver with the waits that fit real hosts.
-func New(log hclog.Logger) *Driver { return NewPaced(log, Pace{}) }
+func New(log hclog.Logger) *Driver { return NewWithTiming(log, Timing{}) }
 
-// NewPaced makes a driver with other waits, for tests.
-func NewPaced(log hclog.Logger, pace Pace) *Driver {
+// NewWithTiming makes a driver with other waits, for tests.
+func NewWithTiming(log hclog.Logger, pace Timing) *Driver {
 	if log == nil {
 		log = hclog.NewNullLogger()
 	}

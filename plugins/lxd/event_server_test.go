@@ -57,7 +57,7 @@ func (s *eventServer) host(t testing.TB, within time.Duration) *lxd.Host {
 // driver makes a driver that looks so often at what it follows.
 func (s *eventServer) driver(t testing.TB, within, silence time.Duration) *lxd.Driver {
 	t.Helper()
-	s.made = lxd.NewPaced(nil, lxd.Pace{
+	s.made = lxd.NewWithTiming(nil, lxd.Timing{
 		Timeouts: lxdapi.Timeouts{Dial: patience, Header: patience, Body: patience}, Step: time.Second, Stream: within,
 		Silence: silence, Retry: 20 * time.Millisecond,
 	})

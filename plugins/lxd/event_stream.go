@@ -71,7 +71,7 @@ func (s *streams) begin(h *Host, project string) *stream {
 	begun := &stream{ring: lxdapi.NewEventRing(keptEvents), ended: make(chan struct{}), stop: stop}
 	s.all.Go(func() {
 		defer close(begun.ended)
-		err := h.api.Watch(ctx, lxdapi.Scope{Project: project}, begun.ring, lxdapi.WatchPace{})
+		err := h.api.Watch(ctx, lxdapi.Scope{Project: project}, begun.ring, lxdapi.WatchTiming{})
 		if ctx.Err() == nil {
 			s.log.Debug("the host's events cannot be followed", "address", h.target.Address, "project", project, "error", err)
 		}

@@ -32,13 +32,13 @@ const canary = "f00dcanary1234567890f00dcanary12"
 
 // newDriver makes a driver that waits so long for an answer and no longer, and tries again soon.
 func newDriver(t testing.TB, limit time.Duration) *lxd.Driver {
-	return pacedDriver(t, lxd.Pace{Timeouts: lxdapi.Timeouts{Dial: patience, Header: limit, Body: limit}, Silence: patience})
+	return pacedDriver(t, lxd.Timing{Timeouts: lxdapi.Timeouts{Dial: patience, Header: limit, Body: limit}, Silence: patience})
 }
 
 // pacedDriver makes a driver that tries again soon.
-func pacedDriver(t testing.TB, pace lxd.Pace) *lxd.Driver {
+func pacedDriver(t testing.TB, pace lxd.Timing) *lxd.Driver {
 	pace.Retry, pace.Step = 20*time.Millisecond, time.Second
-	driver := lxd.NewPaced(nil, pace)
+	driver := lxd.NewWithTiming(nil, pace)
 	t.Cleanup(driver.Close)
 	return driver
 }

@@ -18,7 +18,7 @@ type Host struct {
 	api      *lxdapi.Client
 	pool     *lxdapi.Pool
 	target   endpoint.Target
-	pace     Pace
+	pace     Timing
 	streams  *streams
 	projects *operationProjects
 	log      hclog.Logger
@@ -30,11 +30,11 @@ func (h *Host) Format(f fmt.State, _ rune) {
 }
 
 var (
-	_ hypervisor.Host        = (*Host)(nil)
-	_ hypervisor.Lifecycler  = (*Host)(nil)
-	_ hypervisor.TaskStopper = (*Host)(nil)
-	_ hypervisor.NodeReader  = (*Host)(nil)
-	_ hypervisor.Snapshotter = (*Host)(nil)
+	_ hypervisor.Host             = (*Host)(nil)
+	_ hypervisor.LifecycleManager = (*Host)(nil)
+	_ hypervisor.TaskStopper      = (*Host)(nil)
+	_ hypervisor.NodeReader       = (*Host)(nil)
+	_ hypervisor.Snapshotter      = (*Host)(nil)
 
 	_ hypervisor.MemberReader = (*Host)(nil)
 )

@@ -33,7 +33,7 @@ func (d *Driver) Info(context.Context) (hypervisor.Info, error) {
 			{Kind: hypervisor.VM, Actions: slices.Clone(actions)}, {Kind: hypervisor.Container, Actions: slices.Clone(actions)},
 		},
 		Scope: hypervisor.Scope{Word: "project", Holds: "guests, their profiles and volumes", Example: "/project/customers"},
-		Usual: hypervisor.Usual{Storage: "default", Bridge: "lxdbr0"}, // what "lxd init" offers
+		Usual: hypervisor.DefaultNames{Storage: "default", Bridge: "lxdbr0"}, // what "lxd init" offers
 	}, nil
 }
 

@@ -22,7 +22,7 @@ func (h *Host) Inventory(ctx context.Context, query hypervisor.InventoryQuery, p
 		return err
 	}
 	ahead := hypervisor.ClockAhead(meta.Date, sent, time.Now())
-	seen, err := h.sight(ctx)
+	seen, err := h.visibility(ctx)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (h *Host) Inventory(ctx context.Context, query hypervisor.InventoryQuery, p
 const maxMeasured = 100_000
 
 // figures are those of all guests that run, by their instances. In a cluster the server tells those of the member that answers.
-func (h *Host) figures(ctx context.Context, seen sight) (map[lxdapi.InstanceRef]*lxdapi.InstanceMetrics, error) {
+func (h *Host) figures(ctx context.Context, seen visibility) (map[lxdapi.InstanceRef]*lxdapi.InstanceMetrics, error) {
 	byRef := map[lxdapi.InstanceRef]*lxdapi.InstanceMetrics{}
 	for _, scope := range seen.scopes() {
 		all, err := h.api.Metrics(ctx, scope.Project)

@@ -95,13 +95,13 @@ func tokensOf(t *testing.T, out string) map[string]plugin.Secret {
 	}
 	read, err := lxd.New(nil).ReadRoleOutput(t.Context(), plugin.Secret(out))
 	must(t, "reading what the script printed", err)
-	for _, made := range read.Made {
+	for _, made := range read.Created {
 		if tokens["hostler-"+string(made.Capability)] != made.Secret {
 			t.Errorf("another token was read for %s", made.Capability)
 		}
 	}
-	if len(read.Made) != len(tokens) || len(read.Kept) != strings.Count(out, ": kept,") {
-		t.Errorf("%d tokens were read and %q kept, of: %d", len(read.Made), read.Kept, len(tokens))
+	if len(read.Created) != len(tokens) || len(read.Kept) != strings.Count(out, ": kept,") {
+		t.Errorf("%d tokens were read and %q kept, of: %d", len(read.Created), read.Kept, len(tokens))
 	}
 	return tokens
 }

@@ -126,7 +126,7 @@ func TestRealLostWait(t *testing.T) {
 
 func acting(action hypervisor.Action) func(*testing.T, hypervisor.Host, hypervisor.GuestRef) error {
 	return func(t *testing.T, host hypervisor.Host, ref hypervisor.GuestRef) error {
-		_, err := host.(hypervisor.Lifecycler).Act(t.Context(), ref, action)
+		_, err := host.(hypervisor.LifecycleManager).Act(t.Context(), ref, action)
 		return err
 	}
 }

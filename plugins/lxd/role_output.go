@@ -91,13 +91,13 @@ func (r *outputReader) line(line string) error {
 func (r *outputReader) answer() (out hypervisor.RoleOutput, err error) {
 	for _, c := range capabilities {
 		if code, ok := r.codes[c]; ok {
-			out.Made = append(out.Made, endpoint.Credential{Capability: c, Form: endpoint.FormJoinToken, Secret: code})
+			out.Created = append(out.Created, endpoint.Credential{Capability: c, Form: endpoint.FormJoinToken, Secret: code})
 		} else if r.kept[c] {
 			out.Kept = append(out.Kept, c)
 		}
 	}
 	switch {
-	case len(out.Made)+len(out.Kept) > 0:
+	case len(out.Created)+len(out.Kept) > 0:
 		return out, nil
 	case r.script:
 		return out, badOutput("this is the script itself: run it on the machine of the server, and paste its output")

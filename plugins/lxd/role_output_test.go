@@ -57,8 +57,8 @@ func TestRoleOutputAsTerminalsGiveIt(t *testing.T) {
 			"│", ""),
 	} {
 		got, err := driver.ReadRoleOutput(t.Context(), plugin.Secret(text))
-		if err != nil || !slices.Equal(got.Made, want) || len(got.Kept) > 0 {
-			t.Errorf("%s: %d credentials were read, and %q kept: %v", name, len(got.Made), got.Kept, err)
+		if err != nil || !slices.Equal(got.Created, want) || len(got.Kept) > 0 {
+			t.Errorf("%s: %d credentials were read, and %q kept: %v", name, len(got.Created), got.Kept, err)
 		}
 	}
 }

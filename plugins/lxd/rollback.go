@@ -70,7 +70,7 @@ func (h *Host) stopFirst(ctx context.Context, ref hypervisor.GuestRef, at lxdapi
 	}
 	ended, err := h.api.Wait(ctx, id)
 	switch {
-	case errors.Is(err, lxdapi.ErrOperationGone): // the guest's state tells
+	case errors.Is(err, lxdapi.ErrOperationNotFound): // the guest's state tells
 	case err != nil:
 		return nil, doubtful(err)
 	case ended.Failure() != nil && plugin.KindOf(ended.Failure()) != plugin.Conflict: // it may have stopped by itself

@@ -21,7 +21,7 @@ import (
 func ended(t *testing.T, silence time.Duration, handler http.HandlerFunc) (hypervisor.TaskResult, []string, error) {
 	t.Helper()
 	var log []string
-	driver := pacedDriver(t, lxd.Pace{Timeouts: lxdapi.Timeouts{Dial: patience, Header: patience, Body: patience}, Silence: silence})
+	driver := pacedDriver(t, lxd.Timing{Timeouts: lxdapi.Timeouts{Dial: patience, Header: patience, Body: patience}, Silence: silence})
 	host := open(t, driver, targetOf(t, serveTLS(t, handler), endpoint.Lifecycle))
 	result, err := host.WaitTask(t.Context(), uuid, 0, func(l hypervisor.LogLine) error {
 		log = append(log, fmt.Sprint(l.N, " ", l.Text))

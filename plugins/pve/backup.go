@@ -39,7 +39,7 @@ func backupPath(b hypervisor.Backup) (string, error) {
 	return nodePath(b.Node, "storage", b.Storage, "content", b.ID)
 }
 
-// RunBackup implements hypervisor.Backuper. Whether the guest may be backed up
+// RunBackup implements hypervisor.BackupManager. Whether the guest may be backed up
 // shows only in the task. Older backups stay, because the request overrides the
 // retention of the storage.
 func (h *Host) RunBackup(ctx context.Context, ref hypervisor.GuestRef, spec hypervisor.BackupSpec) (string, error) {
@@ -95,7 +95,7 @@ func notesTemplate(notes string) string {
 	return notes
 }
 
-// DeleteBackup implements hypervisor.Backuper. That a backup is protected shows
+// DeleteBackup implements hypervisor.BackupManager. That a backup is protected shows
 // only in the task. A backup that does not exist counts as deleted.
 func (h *Host) DeleteBackup(ctx context.Context, b hypervisor.Backup) (string, error) {
 	path, err := backupPath(b)
@@ -110,7 +110,7 @@ func (h *Host) DeleteBackup(ctx context.Context, b hypervisor.Backup) (string, e
 	return taskIn(string(answer)), nil
 }
 
-// ProtectBackup implements hypervisor.Backuper. Without Datastore.Allocate
+// ProtectBackup implements hypervisor.BackupManager. Without Datastore.Allocate
 // Proxmox VE protects at most five backups of a guest.
 func (h *Host) ProtectBackup(ctx context.Context, b hypervisor.Backup, protected bool) error {
 	path, err := backupPath(b)

@@ -141,7 +141,7 @@ func (r *backupRow) guest() string {
 	return ""
 }
 
-// Backups implements hypervisor.Backuper. Proxmox VE lists only backups of
+// Backups implements hypervisor.BackupManager. Proxmox VE lists only backups of
 // guests that the token may back up, without an error. For an empty list the
 // rights of the token are therefore asked for as well.
 func (h *Host) Backups(ctx context.Context, query hypervisor.BackupQuery) ([]hypervisor.Backup, error) {

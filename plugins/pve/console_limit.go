@@ -44,7 +44,7 @@ func limitOf(need consoleNeed, version string) hypervisor.ConsoleLimit {
 		Reason: fmt.Sprintf("With API tokens, %s require %s: %s%s", need.what, need.needs, there, need.besides)}
 }
 
-// ConsoleLimits implements hypervisor.Consoler. It asks the called node for the
+// ConsoleLimits implements hypervisor.ConsoleOpener. It asks the called node for the
 // version of pve-manager, with one request.
 func (h *Host) ConsoleLimits(ctx context.Context) ([]hypervisor.ConsoleLimit, error) {
 	version, err := h.Version(ctx)

@@ -35,7 +35,7 @@ const (
 // errNoSerial reports that a VM has no terminal.
 var errNoSerial = errors.New("the VM has no serial port")
 
-// OpenConsole implements hypervisor.Consoler. Only the program behind a
+// OpenConsole implements hypervisor.ConsoleOpener. Only the program behind a
 // terminal finds out whether there is anything to show, after somebody has
 // connected. Its first words decide, unless the token may read the VM's
 // configuration.

@@ -282,7 +282,7 @@ func TestConsoleKeepAlive(t *testing.T) {
 	w := newConsoleFixture(t, pvesim.Options{})
 	pace := quick
 	pace.ConsoleAlive = 10 * time.Millisecond
-	w.driver = pve.NewPaced(nil, pace)
+	w.driver = pve.NewWithTiming(nil, pace)
 	t.Cleanup(w.driver.Close)
 	c := w.console(t, hypervisor.ConsoleSpec{Guest: &w.app})
 	waittest.Until(t, "signs of life come", func() bool { return w.ConsoleKeepAlives() > 3 })

@@ -37,7 +37,7 @@ func saying(t *testing.T, data map[string]string) *pve.Host {
 		answer.Header().Set("Content-Type", "application/json;charset=UTF-8")
 		_, _ = io.WriteString(answer, `{"data":`+text+`}`)
 	}))
-	driver := pve.NewPaced(nil, quick)
+	driver := pve.NewWithTiming(nil, quick)
 	t.Cleanup(driver.Close)
 	host, err := driver.Open(t.Context(), endpoint.Target{
 		Address: server.Listener.Addr().String(), Fingerprint: endpoint.Fingerprint(server.Certificate()), AllowLocal: true,

@@ -107,7 +107,7 @@ func TestWaitTaskWaitsForTheResult(t *testing.T) {
 		status string
 	}{{1300 * time.Millisecond, hypervisor.TaskOK}, {time.Hour, hypervisor.TaskUnknown}} {
 		w := newFixture(t, pvesim.Options{Guests: 1})
-		w.driver = pve.NewPaced(nil, pace)
+		w.driver = pve.NewWithTiming(nil, pace)
 		t.Cleanup(w.driver.Close)
 		id := w.task(t, "qmstart", time.Millisecond, "OK", "starting")
 		w.Advance(time.Second)

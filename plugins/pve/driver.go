@@ -19,22 +19,22 @@ const Name = "pve"
 type Driver struct {
 	log  hclog.Logger
 	pool *pveapi.Pool
-	pace Pace
+	pace Timing
 }
 
 var (
 	_ hypervisor.Driver            = (*Driver)(nil)
-	_ hypervisor.RoleScripter      = (*Driver)(nil)
+	_ hypervisor.RoleScriptWriter  = (*Driver)(nil)
 	_ hypervisor.RoleOutputReader  = (*Driver)(nil)
 	_ hypervisor.CertificateReader = (*Driver)(nil)
 )
 
 // New returns a driver with the times for real hosts.
-func New(log hclog.Logger) *Driver { return NewPaced(log, Pace{}) }
+func New(log hclog.Logger) *Driver { return NewWithTiming(log, Timing{}) }
 
-// NewPaced returns a driver with other times, for tests. A zero value stands
+// NewWithTiming returns a driver with other times, for tests. A zero value stands
 // for the default.
-func NewPaced(log hclog.Logger, pace Pace) *Driver {
+func NewWithTiming(log hclog.Logger, pace Timing) *Driver {
 	if log == nil {
 		log = hclog.NewNullLogger()
 	}
@@ -46,7 +46,7 @@ func (d *Driver) Info(context.Context) (hypervisor.Info, error) {
 	return hypervisor.Info{
 		Name: Name, Version: version, Product: "Proxmox VE",
 		Scope: hypervisor.Scope{Word: "pool", Holds: "guests and storages", Example: "/pool/customers"},
-		Usual: hypervisor.Usual{Storage: "local-lvm", Bridge: "vmbr0"}, // what the installer makes
+		Usual: hypervisor.DefaultNames{Storage: "local-lvm", Bridge: "vmbr0"}, // what the installer makes
 	}, nil
 }
 

@@ -45,12 +45,12 @@ func (b *Backend) Info(context.Context) (firewall.Info, error) {
 		firewall.AbilityName[firewall.RuleChecker](),
 	}
 	objects := []string{
-		firewall.AbilityName[firewall.Aliaser](), firewall.AbilityName[firewall.IPSetter](),
-		firewall.AbilityName[firewall.IPSetMemberEditor](), firewall.AbilityName[firewall.Referencer](),
+		firewall.AbilityName[firewall.AliasManager](), firewall.AbilityName[firewall.IPSetManager](),
+		firewall.AbilityName[firewall.IPSetMemberEditor](), firewall.AbilityName[firewall.ReferenceLister](),
 		firewall.AbilityName[firewall.UsageFinder](),
 	}
-	options, log := firewall.AbilityName[firewall.Optioner](), firewall.AbilityName[firewall.LogReader]()
-	groups, macros := firewall.AbilityName[firewall.Grouper](), firewall.AbilityName[firewall.MacroLister]()
+	options, log := firewall.AbilityName[firewall.OptionsManager](), firewall.AbilityName[firewall.LogReader]()
+	groups, macros := firewall.AbilityName[firewall.GroupManager](), firewall.AbilityName[firewall.MacroLister]()
 	evaluate := firewall.AbilityName[firewall.Evaluator]()
 	scope := func(kind firewall.ScopeKind, lists ...[]string) firewall.ScopeAbilities {
 		s := firewall.ScopeAbilities{Kind: kind}

@@ -11,7 +11,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-var _ firewall.Aliaser = (*Firewall)(nil)
+var _ firewall.AliasManager = (*Firewall)(nil)
 
 // aliasRow is one row of the list of aliases.
 type aliasRow struct {
@@ -21,7 +21,7 @@ type aliasRow struct {
 	Digest  pveapi.Text `json:"digest"`
 }
 
-// Aliases implements firewall.Aliaser.
+// Aliases implements firewall.AliasManager.
 func (f *Firewall) Aliases(ctx context.Context, scope firewall.Scope) ([]firewall.Alias, string, error) {
 	at, err := objectsOf(scope, "aliases")
 	if err != nil {
@@ -43,7 +43,7 @@ func (f *Firewall) aliases(ctx context.Context, at place) ([]firewall.Alias, str
 	return aliases, digestOf(len(rows), func(i int) pveapi.Text { return rows[i].Digest }), nil
 }
 
-// CreateAlias implements firewall.Aliaser. Proxmox VE ignores a digest here, so
+// CreateAlias implements firewall.AliasManager. Proxmox VE ignores a digest here, so
 // the list is read and compared first.
 func (f *Firewall) CreateAlias(ctx context.Context, scope firewall.Scope, alias firewall.Alias, digest string) error {
 	at, err := objectsOf(scope, "aliases")
@@ -75,7 +75,7 @@ func (f *Firewall) CreateAlias(ctx context.Context, scope firewall.Scope, alias 
 	})
 }
 
-// ChangeAlias implements firewall.Aliaser. Proxmox VE replaces the whole alias
+// ChangeAlias implements firewall.AliasManager. Proxmox VE replaces the whole alias
 // and stores its name as written in the path. So the values that stay are read
 // first, and the digest of that list goes with the change.
 func (f *Firewall) ChangeAlias(ctx context.Context, scope firewall.Scope, name string, change firewall.AliasChange) error {
@@ -121,7 +121,7 @@ func (f *Firewall) ChangeAlias(ctx context.Context, scope firewall.Scope, name s
 	})
 }
 
-// DeleteAlias implements firewall.Aliaser. Proxmox VE reports success for an
+// DeleteAlias implements firewall.AliasManager. Proxmox VE reports success for an
 // alias that does not exist, so it is looked for first.
 func (f *Firewall) DeleteAlias(ctx context.Context, scope firewall.Scope, name, digest string) error {
 	at, err := objectsOf(scope, "aliases")

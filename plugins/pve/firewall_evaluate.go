@@ -115,7 +115,7 @@ func (j *judged) reachBy(w way) firewall.ReachRow {
 	if row.Unknown != "" {
 		return row
 	}
-	answers, err := j.firewall.Reach(pvefirewall.ReachQuestion{To: w.packet.To, Dest: w.packet.Dest,
+	answers, err := j.firewall.Reach(pvefirewall.ReachQuery{To: w.packet.To, Dest: w.packet.Dest,
 		From: []pvefirewall.Source{{Endpoint: w.packet.From, Address: w.packet.Source}}})
 	if err == nil {
 		err = answers[0].Err
@@ -134,7 +134,7 @@ func (j *judged) reachBy(w way) firewall.ReachRow {
 
 // notJudged returns the reason why there is no verdict.
 func notJudged(err error) string {
-	var loads *pvefirewall.NotJudgedError
+	var loads *pvefirewall.UndecidedError
 	if errors.As(err, &loads) {
 		return "the node does not load the configured rules, so other rules are in force: " + oneLine(err.Error())
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // reasons maps the reasons of the evaluator to those of the SDK.
-var reasons = map[pvefirewall.Reason]firewall.Why{
+var reasons = map[pvefirewall.Reason]firewall.Reason{
 	pvefirewall.Matched: firewall.Matched, pvefirewall.Disabled: firewall.NotEnabled, pvefirewall.Direction: firewall.OtherDirection,
 	pvefirewall.ForwardOnly: firewall.NotInForce, pvefirewall.Invalid: firewall.RuleInvalid, pvefirewall.Interface: firewall.OtherInterface,
 	pvefirewall.Family: firewall.OtherFamily, pvefirewall.Protocol: firewall.OtherProtocol, pvefirewall.ICMPType: firewall.OtherICMPType,
@@ -94,7 +94,7 @@ func (j *judged) nothing(w way, why pvefirewall.Builtin) firewall.Hop {
 	if why == pvefirewall.Loopback {
 		h.Scope, h.Direction = firewall.Scope{Kind: firewall.NodeScope, Node: w.to.Node}, firewall.DirectionIn
 	}
-	h.By = j.step(pvefirewall.LookedAt{Builtin: why, Reason: pvefirewall.Matched})
+	h.By = j.step(pvefirewall.EvaluatedRule{Builtin: why, Reason: pvefirewall.Matched})
 	h.Steps = []firewall.Step{h.By}
 	return h
 }
@@ -134,7 +134,7 @@ func either(text, otherwise string) string {
 }
 
 // step converts a step of the evaluator.
-func (j *judged) step(l pvefirewall.LookedAt) firewall.Step {
+func (j *judged) step(l pvefirewall.EvaluatedRule) firewall.Step {
 	s := firewall.Step{Why: reasons[l.Reason], Part: l.Part}
 	if l.Via != (pvefirewall.RuleRef{}) {
 		via := j.ruleAt(l.Via)
@@ -204,9 +204,9 @@ func (j *judged) depends(w way, hops []firewall.Hop) string {
 	for _, hop := range hops {
 		for _, step := range hop.Steps {
 			matched := step.Why == firewall.Matched
-			source := slices.Contains([]firewall.Why{firewall.OtherSource, firewall.SourceExcepted}, step.Why) ||
+			source := slices.Contains([]firewall.Reason{firewall.OtherSource, firewall.SourceExcepted}, step.Why) ||
 				slices.Contains(addressChecks, step.Check) || matched && step.Rule != nil && step.Rule.Rule.Source != ""
-			dest := slices.Contains([]firewall.Why{firewall.OtherDest, firewall.DestExcepted}, step.Why) || step.Check == "local_network" ||
+			dest := slices.Contains([]firewall.Reason{firewall.OtherDest, firewall.DestExcepted}, step.Why) || step.Check == "local_network" ||
 				matched && step.Rule != nil && step.Rule.Rule.Destination != ""
 			switch {
 			case w.sourceGuessed && source:

@@ -10,7 +10,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-var _ firewall.Grouper = (*Firewall)(nil)
+var _ firewall.GroupManager = (*Firewall)(nil)
 
 // groupsPath is the path of the security groups.
 const groupsPath = "/cluster/firewall/groups"
@@ -18,7 +18,7 @@ const groupsPath = "/cluster/firewall/groups"
 // noGroup returns the NotFound error for a security group.
 func noGroup(name string) error { return noObject("security group", name) }
 
-// Groups implements firewall.Grouper. Every token may read the list.
+// Groups implements firewall.GroupManager. Every token may read the list.
 func (f *Firewall) Groups(ctx context.Context) ([]firewall.Group, string, error) {
 	var rows []struct {
 		Name    pveapi.Text `json:"group"`
@@ -35,7 +35,7 @@ func (f *Firewall) Groups(ctx context.Context) ([]firewall.Group, string, error)
 	return groups, digestOf(len(rows), func(i int) pveapi.Text { return rows[i].Digest }), nil
 }
 
-// CreateGroup implements firewall.Grouper. Proxmox VE ignores a digest here, so
+// CreateGroup implements firewall.GroupManager. Proxmox VE ignores a digest here, so
 // the list is read and compared first.
 func (f *Firewall) CreateGroup(ctx context.Context, group firewall.Group, digest string) error {
 	if err := checkObject(group.Name, group.Comment); err != nil {
@@ -63,7 +63,7 @@ func (f *Firewall) CreateGroup(ctx context.Context, group firewall.Group, digest
 	})
 }
 
-// ChangeGroup implements firewall.Grouper. Rules that refer to the group follow
+// ChangeGroup implements firewall.GroupManager. Rules that refer to the group follow
 // a new name.
 func (f *Firewall) ChangeGroup(ctx context.Context, name string, change firewall.GroupChange) error {
 	if err := checkChange(name, change.Rename, change.Comment); err != nil {
@@ -89,7 +89,7 @@ func (f *Firewall) ChangeGroup(ctx context.Context, name string, change firewall
 	return err
 }
 
-// DeleteGroup implements firewall.Grouper. Proxmox VE reports success for a
+// DeleteGroup implements firewall.GroupManager. Proxmox VE reports success for a
 // group that does not exist, and ignores a digest; so the list is read first.
 func (f *Firewall) DeleteGroup(ctx context.Context, name, digest string) error {
 	if err := checkChange(name, "", nil); err != nil {

@@ -8,13 +8,13 @@ import (
 	"github.com/hostler/hostler/sdk/firewall"
 )
 
-var _ firewall.IPSetter = (*Firewall)(nil)
+var _ firewall.IPSetManager = (*Firewall)(nil)
 
 // neverASet is a name that no set has, because Proxmox VE stores names in small
 // letters.
 const neverASet = "NONE"
 
-// IPSets implements firewall.IPSetter.
+// IPSets implements firewall.IPSetManager.
 func (f *Firewall) IPSets(ctx context.Context, scope firewall.Scope) ([]firewall.IPSet, string, error) {
 	at, err := objectsOf(scope, "ipset")
 	if err != nil {
@@ -35,7 +35,7 @@ func (f *Firewall) IPSets(ctx context.Context, scope firewall.Scope) ([]firewall
 	return sets, digestOf(len(rows), func(i int) pveapi.Text { return rows[i].Digest }), nil
 }
 
-// CreateIPSet implements firewall.IPSetter. The hypervisor looks at no digest then.
+// CreateIPSet implements firewall.IPSetManager. The hypervisor looks at no digest then.
 func (f *Firewall) CreateIPSet(ctx context.Context, scope firewall.Scope, set firewall.IPSet, digest string) error {
 	at, err := objectsOf(scope, "ipset")
 	if err != nil {
@@ -60,7 +60,7 @@ func (f *Firewall) CreateIPSet(ctx context.Context, scope firewall.Scope, set fi
 	})
 }
 
-// DeleteIPSet implements firewall.IPSetter. The hypervisor looks at no digest then.
+// DeleteIPSet implements firewall.IPSetManager. The hypervisor looks at no digest then.
 func (f *Firewall) DeleteIPSet(ctx context.Context, scope firewall.Scope, name string, withMembers bool, digest string) error {
 	at, err := objectsOf(scope, "ipset")
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/hostler/hostler/sdk/firewall"
 )
 
-var _ firewall.Optioner = (*Firewall)(nil)
+var _ firewall.OptionsManager = (*Firewall)(nil)
 
-// Options implements firewall.Optioner. Proxmox VE returns empty options for
+// Options implements firewall.OptionsManager. Proxmox VE returns empty options for
 // guests that do not exist. If the cluster's firewall is enabled for a minute
 // only, it counts as enabled until then.
 func (f *Firewall) Options(ctx context.Context, scope firewall.Scope) (firewall.Options, error) {
@@ -45,7 +45,7 @@ func (f *Firewall) Options(ctx context.Context, scope firewall.Scope) (firewall.
 	return options, nil
 }
 
-// ChangeOptions implements firewall.Optioner. Which options a scope has is
+// ChangeOptions implements firewall.OptionsManager. Which options a scope has is
 // decided by Proxmox VE, because the releases differ.
 func (f *Firewall) ChangeOptions(ctx context.Context, scope firewall.Scope, change firewall.OptionsChange) error {
 	at, err := placeOf(scope, "options")

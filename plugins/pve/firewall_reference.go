@@ -8,13 +8,13 @@ import (
 	"github.com/hostler/hostler/sdk/firewall"
 )
 
-var _ firewall.Referencer = (*Firewall)(nil)
+var _ firewall.ReferenceLister = (*Firewall)(nil)
 
 // referenceScopes maps the scopes of references. Others, such as that of
 // virtual networks, have no scope in the SDK.
 var referenceScopes = map[pveapi.Text]firewall.ScopeKind{"dc": firewall.ClusterScope, "guest": firewall.GuestScope}
 
-// References implements firewall.Referencer. If a guest has an object with the
+// References implements firewall.ReferenceLister. If a guest has an object with the
 // name of one of the cluster, a rule with the bare name means the guest's; so
 // the returned text always names the scope.
 func (f *Firewall) References(ctx context.Context, scope firewall.Scope) ([]firewall.Reference, error) {

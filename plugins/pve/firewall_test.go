@@ -96,11 +96,12 @@ func TestFirewallConformance(t *testing.T) {
 			must(t, "changing rules", err)
 			return nodeScope(other)
 		},
-		Evaluated: func(t testing.TB) firewalltest.Evaluated {
-			return firewalltest.Evaluated{Target: w.properTarget, From: w.evaluated(t, "192.0.2.1"), To: w.evaluated(t, "192.0.2.2"), Node: node}
+		Evaluated: func(t testing.TB) firewalltest.EvaluationSetup {
+			return firewalltest.EvaluationSetup{Target: w.properTarget, From: w.evaluated(t, "192.0.2.1"), To: w.evaluated(t, "192.0.2.2"),
+				Node: node}
 		},
 		Options: everyOption(),
-		Log:     func(testing.TB) []firewalltest.WrittenLog { return logs },
+		Log:     func(testing.TB) []firewalltest.LogSetup { return logs },
 		Lacking: func(testing.TB) endpoint.Target { return w.target(endpoint.Monitoring, w.token("/", true, "VM.Audit")) },
 	})
 }
@@ -156,7 +157,7 @@ func everyOption() map[firewall.ScopeKind]firewall.Options {
 }
 
 // writeLogs writes what a node and a guest of it log, and gives it as it is to be read.
-func writeLogs(t testing.TB, w *fixture, ref hypervisor.GuestRef) []firewalltest.WrittenLog {
+func writeLogs(t testing.TB, w *fixture, ref hypervisor.GuestRef) []firewalltest.LogSetup {
 	t.Helper()
 	at := func(second int) time.Time { return time.Date(2026, 11, 25, 10, 0, second, 0, time.UTC) }
 	id := string(ref.ID)
@@ -180,8 +181,8 @@ func writeLogs(t testing.TB, w *fixture, ref hypervisor.GuestRef) []firewalltest
 				Direction: "in", Action: "ACCEPT",
 				Protocol: "udp", Source: "10.0.0.1", Destination: "10.0.0.2", SourcePort: "1", DestinationPort: "53", InterfaceOut: "vmbr0"}},
 	}
-	node := firewalltest.WrittenLog{Scope: nodeScope(ref.Node)}
-	guest := firewalltest.WrittenLog{Scope: guestScope(ref)}
+	node := firewalltest.LogSetup{Scope: nodeScope(ref.Node)}
+	guest := firewalltest.LogSetup{Scope: guestScope(ref)}
 	for _, line := range lines {
 		must(t, "writing the log", w.AppendFirewallLog(ref.Node, line.Text))
 		line.N = len(node.Lines) + 1
@@ -191,5 +192,5 @@ func writeLogs(t testing.TB, w *fixture, ref hypervisor.GuestRef) []firewalltest
 			guest.Lines = append(guest.Lines, line)
 		}
 	}
-	return []firewalltest.WrittenLog{node, guest}
+	return []firewalltest.LogSetup{node, guest}
 }

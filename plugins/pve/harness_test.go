@@ -22,14 +22,14 @@ import (
 )
 
 // quick is a pace for tests: it polls often, and its time-outs end what hangs only, however busy the machine is.
-var quick = pve.Pace{
+var quick = pve.Timing{
 	Timeouts:  pveapi.Timeouts{Dial: time.Minute, Header: time.Minute, Stall: time.Minute},
 	PollFirst: 5 * time.Millisecond, PollMost: 20 * time.Millisecond, Silence: 2 * time.Minute,
-	SSH: pvessh.Waits{Dial: time.Minute, Handshake: time.Minute, Silence: time.Minute, Kill: time.Minute},
+	SSH: pvessh.Timeouts{Dial: time.Minute, Handshake: time.Minute, Silence: time.Minute, Kill: time.Minute},
 }
 
 // impatient is quick with time-outs that are short enough to be waited for.
-func impatient() pve.Pace {
+func impatient() pve.Timing {
 	pace := quick
 	pace.Timeouts = pveapi.Timeouts{Dial: time.Minute, Header: 2 * time.Second, Stall: 2 * time.Second}
 	return pace
@@ -44,7 +44,7 @@ type fixture struct {
 
 func newFixture(t testing.TB, opts pvesim.Options) *fixture {
 	t.Helper()
-	w := &fixture{Cluster: pvesimtest.Start(t, opts), driver: pve.NewPaced(nil, quick)}
+	w := &fixture{Cluster: pvesimtest.Start(t, opts), driver: pve.NewWithTiming(nil, quick)}
 	t.Cleanup(w.driver.Close)
 	return w
 }
@@ -119,7 +119,7 @@ func vmid(t testing.TB, ref hypervisor.GuestRef) int {
 func (w *fixture) fault(t testing.TB, f pvesim.Fault) {
 	t.Helper()
 	if f.Kind == pvesim.FaultHang { // it is waited for
-		w.driver = pve.NewPaced(nil, impatient())
+		w.driver = pve.NewWithTiming(nil, impatient())
 		t.Cleanup(w.driver.Close)
 	}
 	if _, err := w.AddFault(f); err != nil {

@@ -19,41 +19,41 @@ type Host struct {
 	api        *pveapi.Client
 	capability endpoint.Capability
 	tokenID    string
-	pace       Pace
+	pace       Timing
 	log        hclog.Logger
 	// machine is the node at the address, for credentials to log in there with.
 	machine *pvessh.Machine
 }
 
 var (
-	_ hypervisor.Host        = (*Host)(nil)
-	_ hypervisor.Lifecycler  = (*Host)(nil)
-	_ hypervisor.TaskStopper = (*Host)(nil)
-	_ hypervisor.NodeReader  = (*Host)(nil)
-	_ hypervisor.Snapshotter = (*Host)(nil)
-	_ hypervisor.Provisioner = (*Host)(nil)
-	_ hypervisor.Cloner      = (*Host)(nil)
-	_ hypervisor.Migrator    = (*Host)(nil)
+	_ hypervisor.Host             = (*Host)(nil)
+	_ hypervisor.LifecycleManager = (*Host)(nil)
+	_ hypervisor.TaskStopper      = (*Host)(nil)
+	_ hypervisor.NodeReader       = (*Host)(nil)
+	_ hypervisor.Snapshotter      = (*Host)(nil)
+	_ hypervisor.Provisioner      = (*Host)(nil)
+	_ hypervisor.Cloner           = (*Host)(nil)
+	_ hypervisor.Migrator         = (*Host)(nil)
 
-	_ hypervisor.ConfigReader = (*Host)(nil)
-	_ hypervisor.Backuper     = (*Host)(nil)
-	_ hypervisor.Reconfigurer = (*Host)(nil)
-	_ hypervisor.NICEditor    = (*Host)(nil)
-	_ hypervisor.Uploader     = (*Host)(nil)
+	_ hypervisor.ConfigReader  = (*Host)(nil)
+	_ hypervisor.BackupManager = (*Host)(nil)
+	_ hypervisor.ConfigEditor  = (*Host)(nil)
+	_ hypervisor.NICEditor     = (*Host)(nil)
+	_ hypervisor.Uploader      = (*Host)(nil)
 
-	_ hypervisor.Consoler       = (*Host)(nil)
-	_ hypervisor.PeerLister     = (*Host)(nil)
-	_ hypervisor.MemberReader   = (*Host)(nil)
-	_ hypervisor.NodePowerer    = (*Host)(nil)
-	_ hypervisor.HardwareReader = (*Host)(nil)
-	_ hypervisor.ContentLister  = (*Host)(nil)
-	_ hypervisor.VolumeDeleter  = (*Host)(nil)
-	_ hypervisor.StorageManager = (*Host)(nil)
-	_ hypervisor.ContentFetcher = (*Host)(nil)
-	_ hypervisor.NetworkManager = (*Host)(nil)
-	_ hypervisor.NodeExecutor   = (*Host)(nil)
-	_ hypervisor.GuestExecutor  = (*Host)(nil)
-	_ hypervisor.SocketLister   = (*Host)(nil)
+	_ hypervisor.ConsoleOpener    = (*Host)(nil)
+	_ hypervisor.PeerLister       = (*Host)(nil)
+	_ hypervisor.MemberReader     = (*Host)(nil)
+	_ hypervisor.NodePowerManager = (*Host)(nil)
+	_ hypervisor.HardwareReader   = (*Host)(nil)
+	_ hypervisor.ContentLister    = (*Host)(nil)
+	_ hypervisor.VolumeDeleter    = (*Host)(nil)
+	_ hypervisor.StorageManager   = (*Host)(nil)
+	_ hypervisor.ContentFetcher   = (*Host)(nil)
+	_ hypervisor.NetworkManager   = (*Host)(nil)
+	_ hypervisor.NodeExecutor     = (*Host)(nil)
+	_ hypervisor.GuestExecutor    = (*Host)(nil)
+	_ hypervisor.SocketLister     = (*Host)(nil)
 
 	_ hypervisor.BackupReader      = (*Host)(nil)
 	_ hypervisor.BackupFileLocator = (*Host)(nil)

@@ -151,7 +151,7 @@ func managerVersion(text string) string {
 // node. An unknown name, which may lead anywhere, is NotFound; a node that the
 // cluster has given up is Unreachable, however long that took.
 func (h *Host) explainAway(ctx context.Context, node string, err error) error {
-	if !errors.Is(err, pveapi.ErrNodeAway) && !errors.Is(err, pveapi.ErrNodeName) && !errors.Is(err, pveapi.ErrNodeLookup) {
+	if !errors.Is(err, pveapi.ErrNodeUnreachable) && !errors.Is(err, pveapi.ErrNodeName) && !errors.Is(err, pveapi.ErrNodeLookup) {
 		return err
 	}
 	rows, listErr := h.nodes(ctx)

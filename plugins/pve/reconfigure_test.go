@@ -33,7 +33,7 @@ func (w *fixture) puts() (n int) {
 func TestReconfigureSendsOneRequest(t *testing.T) {
 	t.Parallel()
 	w, host := configFixture(t)
-	at := host.(hypervisor.Reconfigurer)
+	at := host.(hypervisor.ConfigEditor)
 	vm := w.guest(t, pvesim.GuestSpec{VMID: 100, Name: "old", Tags: "gone",
 		Config: map[string]any{"description": "old", "boot": "order=net0"}})
 	ct := w.guest(t, pvesim.GuestSpec{VMID: 101, Type: pvesim.LXC, Name: "old", Swap: 128 << 20, Config: map[string]any{"onboot": 1}})
@@ -103,7 +103,7 @@ func TestReconfigureTakesNoHostileText(t *testing.T) {
 		{ct, "balloon_mb", hypervisor.ConfigChange{BalloonMB: ptr(int64(1))}},
 		{ct, "cpu_type", hypervisor.ConfigChange{CPUType: ptr("host")}},
 	} {
-		err := host.(hypervisor.Reconfigurer).Reconfigure(t.Context(), c.ref, c.change)
+		err := host.(hypervisor.ConfigEditor).Reconfigure(t.Context(), c.ref, c.change)
 		if e := wantKind(t, err, plugin.Invalid); e.Field != c.field {
 			t.Errorf("%s of a %s: the error names %q: %v", c.field, c.ref.Kind, e.Field, e)
 		}
@@ -117,7 +117,7 @@ func TestReconfigureTakesNoHostileText(t *testing.T) {
 func TestReconfigureRefusals(t *testing.T) {
 	t.Parallel()
 	w, host := configFixture(t)
-	at := host.(hypervisor.Reconfigurer)
+	at := host.(hypervisor.ConfigEditor)
 	vm := w.guest(t, pvesim.GuestSpec{VMID: 100, Memory: 1 << 30})
 	ct := w.guest(t, pvesim.GuestSpec{VMID: 101, Type: pvesim.LXC})
 	for field, change := range map[string]hypervisor.ConfigChange{
@@ -159,7 +159,7 @@ func TestReconfigureRefusals(t *testing.T) {
 func TestReconfigureARunningGuest(t *testing.T) {
 	t.Parallel()
 	w, host := configFixture(t)
-	at := host.(hypervisor.Reconfigurer)
+	at := host.(hypervisor.ConfigEditor)
 	vm := w.guest(t, pvesim.GuestSpec{VMID: 100, Status: pvesim.StatusRunning, Memory: 1 << 30})
 	must(t, "changing", at.Reconfigure(t.Context(), vm, hypervisor.ConfigChange{Name: ptr("new"), MemoryMB: ptr(int64(2048))}))
 	config, err := w.host(t, endpoint.Monitoring).Config(t.Context(), vm)
@@ -194,7 +194,7 @@ func TestReconfigure_SaysThatAContainerRefusedTheChange(t *testing.T) {
 	w, host := configFixture(t)
 	ct := w.guest(t, pvesim.GuestSpec{VMID: 101, Type: pvesim.LXC, Status: pvesim.StatusRunning, Memory: 1 << 30,
 		HotplugErrors: map[string]string{"memory": "in use", "net0": "bridge 'vmbr9' does not exist"}})
-	err := host.(hypervisor.Reconfigurer).Reconfigure(t.Context(), ct, hypervisor.ConfigChange{Description: ptr("new"),
+	err := host.(hypervisor.ConfigEditor).Reconfigure(t.Context(), ct, hypervisor.ConfigChange{Description: ptr("new"),
 		MemoryMB: ptr(int64(512))})
 	if e := wantKind(t, err, plugin.Conflict); e.Field != "memory_mb" || strings.Contains(e.Message, "waits for a restart") ||
 		!strings.Contains(e.Message, "nothing was changed") || !strings.Contains(e.Message, "in use") {
@@ -248,7 +248,7 @@ func TestChangesAreSentOnce(t *testing.T) {
 	w, host := configFixture(t)
 	vm := w.guest(t, pvesim.GuestSpec{VMID: 100})
 	w.fault(t, pvesim.Fault{Match: pvesim.Match{Method: "PUT"}, Kind: pvesim.FaultCut, After: true})
-	at := host.(hypervisor.Reconfigurer)
+	at := host.(hypervisor.ConfigEditor)
 	three := int64(3)
 	for name, err := range map[string]error{
 		"reconfiguring": at.Reconfigure(t.Context(), vm, hypervisor.ConfigChange{Cores: &three}),
@@ -269,7 +269,7 @@ func TestGrowDisk(t *testing.T) {
 	t.Parallel()
 	w, host := configFixture(t)
 	w.AddStorage(pvesim.StorageSpec{ID: "small", Plugin: "lvm", Size: 30 << 30, Used: 10 << 30})
-	at := host.(hypervisor.Reconfigurer)
+	at := host.(hypervisor.ConfigEditor)
 	w.SetTaskDuration(30 * time.Millisecond)
 	for _, kind := range []string{pvesim.QEMU, pvesim.LXC} {
 		ref := w.guest(t, pvesim.GuestSpec{

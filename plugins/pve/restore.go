@@ -9,7 +9,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Restore implements hypervisor.Backuper. A container stays privileged or
+// Restore implements hypervisor.BackupManager. A container stays privileged or
 // unprivileged as it was. Its disks go to one storage; if none is given, it is
 // the storage of its root in the backup, which needs a request before. Like
 // CreateVM, it names the pool for a token that may create guests only in a

@@ -161,13 +161,13 @@ func (r *outputReader) end() error {
 func (r *outputReader) answer() (out hypervisor.RoleOutput, err error) {
 	for _, c := range endpoint.Capabilities() {
 		if made, ok := r.secrets[c]; ok {
-			out.Made = append(out.Made, made)
+			out.Created = append(out.Created, made)
 		} else if r.kept[c] {
 			out.Kept = append(out.Kept, c)
 		}
 	}
 	switch {
-	case len(out.Made)+len(out.Kept) > 0:
+	case len(out.Created)+len(out.Kept) > 0:
 		return out, nil
 	case r.script:
 		return out, badOutput("this is the script itself: run it as root on a node, and paste its output")

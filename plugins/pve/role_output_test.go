@@ -104,8 +104,8 @@ func TestRoleOutputAsTerminalsGiveIt(t *testing.T) {
 		got, err := pve.New(nil).ReadRoleOutput(t.Context(), plugin.Secret(text))
 		if err != nil {
 			t.Errorf("%s: %v\n%s", name, err, text)
-		} else if !slices.Equal(got.Made, made()) || len(got.Kept) > 0 {
-			t.Errorf("%s: %d credentials were read, and %q kept", name, len(got.Made), got.Kept)
+		} else if !slices.Equal(got.Created, made()) || len(got.Kept) > 0 {
+			t.Errorf("%s: %d credentials were read, and %q kept", name, len(got.Created), got.Kept)
 		}
 	}
 }
@@ -116,14 +116,14 @@ func TestRoleOutputTellsWhatWasKept(t *testing.T) {
 	_, out := printed(t, []endpoint.Capability{endpoint.Lifecycle, endpoint.NodePower}, kept)
 	got, err := pve.New(nil).ReadRoleOutput(t.Context(), plugin.Secret(out))
 	must(t, "reading", err)
-	if !slices.Equal(got.Kept, kept) || len(got.Made) != 2 {
-		t.Errorf("%d were made and %q kept, want %q:\n%s", len(got.Made), got.Kept, kept, out)
+	if !slices.Equal(got.Kept, kept) || len(got.Created) != 2 {
+		t.Errorf("%d were made and %q kept, want %q:\n%s", len(got.Created), got.Kept, kept, out)
 	}
 	// What was made in a run before is no longer only kept.
 	_, first := printed(t, endpoint.Capabilities(), nil)
 	if got, err = pve.New(nil).ReadRoleOutput(t.Context(), plugin.Secret(first+out[strings.Index(out, "These tokens"):])); err != nil ||
-		len(got.Made) != 5 || len(got.Kept) != 0 {
-		t.Errorf("of two runs %d were made and %q kept: %v", len(got.Made), got.Kept, err)
+		len(got.Created) != 5 || len(got.Kept) != 0 {
+		t.Errorf("of two runs %d were made and %q kept: %v", len(got.Created), got.Kept, err)
 	}
 }
 
@@ -184,10 +184,10 @@ func FuzzReadRoleOutput(f *testing.F) {
 			}
 			return
 		}
-		if len(got.Made)+len(got.Kept) == 0 || len(got.Made)+len(got.Kept) > len(endpoint.Capabilities()) {
-			t.Fatalf("%d were made and %d kept", len(got.Made), len(got.Kept))
+		if len(got.Created)+len(got.Kept) == 0 || len(got.Created)+len(got.Kept) > len(endpoint.Capabilities()) {
+			t.Fatalf("%d were made and %d kept", len(got.Created), len(got.Kept))
 		}
-		for _, c := range got.Made {
+		for _, c := range got.Created {
 			if !id.MatchString(c.ID) || !strings.HasSuffix(c.ID, "!"+string(c.Capability)) || !secret.MatchString(string(c.Secret)) {
 				t.Fatalf("%q was read", c.ID)
 			}

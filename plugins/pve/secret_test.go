@@ -32,7 +32,7 @@ func TestNoSecretLeaves(t *testing.T) {
 	t.Parallel()
 	logs := &safeBuffer{}
 	w := newFixture(t, pvesim.Options{Guests: 3})
-	w.driver = pve.NewPaced(hclog.New(&hclog.LoggerOptions{Level: hclog.Trace, Output: logs}), quick)
+	w.driver = pve.NewWithTiming(hclog.New(&hclog.LoggerOptions{Level: hclog.Trace, Output: logs}), quick)
 	token := w.Tokens()["lifecycle"]
 	ref := w.guest(t, pvesim.GuestSpec{})
 	var said strings.Builder

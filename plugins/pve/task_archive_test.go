@@ -35,7 +35,7 @@ func TestHowFarBackTheTasksOfANodeReach(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newFixture(t, pvesim.Options{Guests: -1})
-			w.HoldClock()
+			w.StopClock()
 			ref := w.guest(t, pvesim.GuestSpec{Node: "pve1"})
 			at := 24 * time.Hour // from now on, when what was there before does not count
 			now := time.Duration(0)
@@ -51,7 +51,7 @@ func TestHowFarBackTheTasksOfANodeReach(t *testing.T) {
 			for _, node := range []string{"pve1", ""} {
 				list, err := w.host(t, endpoint.Lifecycle).Tasks(t.Context(),
 					hypervisor.TaskQuery{Limit: 500, Guest: &ref, Node: node, Since: since})
-				if err != nil || list.Reaches(since) != c.reaches {
+				if err != nil || list.ReachesBackTo(since) != c.reaches {
 					t.Errorf("node %q: complete since %v, %v; asked for %v", node, list.CompleteSince, err, since)
 				}
 			}
@@ -79,7 +79,7 @@ func TestACutListOfTasksSaysSo(t *testing.T) {
 		2: {third, second}, 3: {third, lost}, 500: {second, long.Add(-time.Hour)},
 	} {
 		list, err := w.host(t, endpoint.Lifecycle).Tasks(t.Context(), hypervisor.TaskQuery{Limit: limit, Guest: &ref, Node: "pve1"})
-		if err != nil || !list.Reaches(c.reaches) || list.Reaches(c.misses) {
+		if err != nil || !list.ReachesBackTo(c.reaches) || list.ReachesBackTo(c.misses) {
 			t.Errorf("limit %d: %d tasks, complete since %v, %v; want it to reach %v and not %v", limit, len(list.Tasks), list.CompleteSince, err,
 				c.reaches, c.misses)
 		}
@@ -105,7 +105,7 @@ func TestHowFarBackTheTasksOfAClusterReach(t *testing.T) {
 		t.Helper()
 		query.Since = since
 		list, err := w.host(t, endpoint.Lifecycle).Tasks(t.Context(), query)
-		if err != nil || list.Reaches(since) != want {
+		if err != nil || list.ReachesBackTo(since) != want {
 			t.Errorf("%+v: complete since %v, %v; want %v", query, list.CompleteSince, err, want)
 		}
 	}

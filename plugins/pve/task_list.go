@@ -104,7 +104,7 @@ func (h *Host) nodeTasks(ctx context.Context, node string, query hypervisor.Task
 	}
 	list := hypervisor.TaskList{Tasks: tasks, CompleteSince: archived(tasks)}
 	before := query.Since.Add(-archiving)
-	if len(rows) >= limit || list.Reaches(query.Since) || before.Unix() <= 0 {
+	if len(rows) >= limit || list.ReachesBackTo(query.Since) || before.Unix() <= 0 {
 		return list, nil
 	}
 	// The page is not full, and its own rows do not reach back to the beginning

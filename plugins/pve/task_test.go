@@ -169,7 +169,7 @@ func TestWaitingEnds(t *testing.T) {
 		w := newFixture(t, pvesim.Options{})
 		pace := quick
 		pace.Silence = 300 * time.Millisecond
-		w.driver = pve.NewPaced(nil, pace)
+		w.driver = pve.NewWithTiming(nil, pace)
 		id := w.task(t, "vzdump", time.Hour, "OK", "one")
 		w.fault(t, pvesim.Fault{Kind: pvesim.FaultRefuse})
 		_, _, err := follow(t, w.host(t, endpoint.Lifecycle), id, 0)

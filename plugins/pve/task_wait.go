@@ -27,7 +27,7 @@ const (
 // WaitTask reads the task's log and then its status, less and less often while
 // nothing happens. Lost connections are normal on the way: pveproxy restarts
 // after an update, and the reload of a network cuts its own task off. They end
-// the wait only after Pace.Silence.
+// the wait only after Timing.Silence.
 func (h *Host) WaitTask(ctx context.Context, taskID string, from int, line func(hypervisor.LogLine) error) (hypervisor.TaskResult, error) {
 	u, err := parseUPID(taskID)
 	if err != nil {
@@ -113,7 +113,7 @@ func (w *waiter) look(ctx context.Context) (running bool, result hypervisor.Task
 	}
 	if result.Status == hypervisor.TaskFailed {
 		result.Message = w.cause.of(result.Message)
-		result.Missing, result.Path = pveapi.Lacking(result.Message)
+		result.Missing, result.Path = pveapi.ParseMissingPrivileges(result.Message)
 		result.Remedy = w.host.api.RemedyOf(ctx, result.Missing, result.Path)
 	}
 	return false, result, nil

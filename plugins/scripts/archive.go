@@ -95,7 +95,7 @@ func archiveError(r *limitReader, err error) error {
 	case errors.As(err, &known), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
 	}
-	return plugin.Errorf(plugin.Protocol, "the archive is truncated or is not an archive").Because(err)
+	return plugin.Errorf(plugin.Protocol, "the archive is truncated or is not an archive").WithCause(err)
 }
 
 // unpacker judges the members of one archive.

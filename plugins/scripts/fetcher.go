@@ -50,7 +50,7 @@ func newClient(config catalog.Config, pace pace, proxy *url.URL, roots *x509.Cer
 	dialer := &net.Dialer{Timeout: 15 * time.Second, Control: func(_, address string, _ syscall.RawConn) error {
 		dialled, err := netip.ParseAddrPort(address)
 		if err != nil {
-			return plugin.Errorf(plugin.Forbidden, "the address to connect to is invalid").Because(err)
+			return plugin.Errorf(plugin.Forbidden, "the address to connect to is invalid").WithCause(err)
 		}
 		if err := endpoint.CheckAddress(dialled.Addr(), config.AllowLoopback); err != nil {
 			return err
@@ -116,7 +116,7 @@ func (f *fetcher) try(ctx context.Context, address, accept, etag string, read fu
 	unchanged bool, wait time.Duration, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return false, -1, plugin.Errorf(plugin.Invalid, "the address is invalid").Because(err)
+		return false, -1, plugin.Errorf(plugin.Invalid, "the address is invalid").WithCause(err)
 	}
 	request.Header.Set("User-Agent", "hostler-plugin-scripts/"+version)
 	request.Header.Set("Accept", accept)
@@ -205,7 +205,7 @@ func networkError(ctx context.Context, err error) error {
 	}
 	var certificate *tls.CertificateVerificationError
 	if errors.As(err, &certificate) {
-		return plugin.Errorf(plugin.Untrusted, "the certificate of the origin is not trusted").Because(err)
+		return plugin.Errorf(plugin.Untrusted, "the certificate of the origin is not trusted").WithCause(err)
 	}
 	told := plugin.KindOf(endpoint.NetworkError(ctx, err))
 	var message string
@@ -217,7 +217,7 @@ func networkError(ctx context.Context, err error) error {
 	default:
 		told, message = plugin.Unreachable, "the origin cannot be reached, or the connection was lost"
 	}
-	return (&plugin.Error{Kind: told, Message: message}).Because(err)
+	return (&plugin.Error{Kind: told, Message: message}).WithCause(err)
 }
 
 // resolve gives the commit of a branch or tag, in one request.

@@ -82,12 +82,12 @@ func TestOriginThatDoesNotAnswer(t *testing.T) {
 			server := scriptstest.NewServer(t)
 			server.Push(scriptstest.Small())
 			var asked atomic.Int32
-			server.Answer(func(w http.ResponseWriter, r *http.Request) {
+			server.SetHandler(func(w http.ResponseWriter, r *http.Request) {
 				if n := asked.Add(1); c.times == 0 || n <= c.times {
 					c.answer(w, r)
 					return
 				}
-				server.Usual(w, r)
+				server.ServeRepository(w, r)
 			})
 			answer := time.Minute
 			if c.kind == plugin.Timeout {
@@ -121,13 +121,13 @@ func TestArchiveBreaksOff(t *testing.T) {
 	server.Push(files)
 	archive := files.Archive(t)
 	var broken atomic.Int32
-	server.Answer(func(w http.ResponseWriter, r *http.Request) {
+	server.SetHandler(func(w http.ResponseWriter, r *http.Request) {
 		if strings.Contains(r.URL.Path, "/archive/") && broken.Add(1) <= 2 {
 			w.Header().Set("Content-Length", strconv.Itoa(len(archive)))
 			_, _ = w.Write(archive[:len(archive)/2])
 			panic(http.ErrAbortHandler)
 		}
-		server.Usual(w, r)
+		server.ServeRepository(w, r)
 	})
 	config := server.Config()
 	config.Cache = t.TempDir()
@@ -143,7 +143,7 @@ func TestCancelEndsTheWait(t *testing.T) {
 	t.Parallel()
 	server := scriptstest.NewServer(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	server.Answer(func(w http.ResponseWriter, _ *http.Request) {
+	server.SetHandler(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "2")
 		w.WriteHeader(http.StatusTooManyRequests)
 		cancel()

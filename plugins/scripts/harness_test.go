@@ -33,7 +33,7 @@ func openWithin(t testing.TB, answer time.Duration, config catalog.Config) catal
 
 // synced is a sync with its entries.
 type synced struct {
-	catalog.Synced
+	catalog.SyncResult
 	entries map[string]catalog.Entry
 }
 

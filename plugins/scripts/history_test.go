@@ -20,8 +20,8 @@ func TestBranchMovesDuringASync(t *testing.T) {
 	commit := server.Push(before)
 	after := before.Clone()
 	after.App("newer", "Newer", "", "true")
-	server.Answer(func(w http.ResponseWriter, r *http.Request) {
-		server.Usual(w, r)
+	server.SetHandler(func(w http.ResponseWriter, r *http.Request) {
+		server.ServeRepository(w, r)
 		if strings.HasPrefix(r.URL.Path, "/repos/") {
 			server.Push(after)
 		}
@@ -31,7 +31,7 @@ func TestBranchMovesDuringASync(t *testing.T) {
 	if _, there := got.entries["newer"]; there || !got.Begin.Pin.Equal(pinOf(commit)) {
 		t.Errorf("the sync at %s has the newer one: %v", got.Begin.Pin, there)
 	}
-	server.Answer(nil)
+	server.SetHandler(nil)
 	if got := sync(t, c); got.entries["newer"].Slug == "" {
 		t.Error("the next sync lacks the newer one")
 	}
@@ -85,8 +85,8 @@ func TestPinOfAnApp(t *testing.T) {
 	three := server.Push(files)
 	for name, c := range map[string]catalog.Catalog{"with the cache": c, "without": open(t, server.Config())} {
 		got, err := trySync(t, c, catalog.SyncRequest{Cursor: engine.End.Cursor}, engine.Digests)
-		if err != nil || got.Came != 1 || !got.entries["second"].App.Equal(pinOf(three)) {
-			t.Errorf("%s %d came, %+v, %v", name, got.Came, got.entries, err)
+		if err != nil || got.Added != 1 || !got.entries["second"].App.Equal(pinOf(three)) {
+			t.Errorf("%s %d came, %+v, %v", name, got.Added, got.entries, err)
 		}
 		e, err := c.Entry(t.Context(), "first", pinOf(three))
 		if err != nil || !e.App.Equal(pinOf(one)) {

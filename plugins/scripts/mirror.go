@@ -30,15 +30,15 @@ type mirror struct{ folder string }
 func (m mirror) open(name string) (*os.File, error) {
 	root, err := os.OpenRoot(m.folder)
 	if err != nil {
-		return nil, plugin.Errorf(plugin.Refused, "the mirror's folder cannot be read").Because(err)
+		return nil, plugin.Errorf(plugin.Refused, "the mirror's folder cannot be read").WithCause(err)
 	}
 	defer func() { _ = root.Close() }()
 	file, err := root.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, plugin.Errorf(plugin.NotFound, "the commit, branch or repository does not exist in the mirror").Because(err)
+		return nil, plugin.Errorf(plugin.NotFound, "the commit, branch or repository does not exist in the mirror").WithCause(err)
 	}
 	if err != nil {
-		return nil, plugin.Errorf(plugin.Refused, "a file of the mirror cannot be read").Because(err)
+		return nil, plugin.Errorf(plugin.Refused, "a file of the mirror cannot be read").WithCause(err)
 	}
 	return file, nil
 }
@@ -54,7 +54,7 @@ func (m mirror) resolve(_ context.Context, repository, ref, _ string) (string, s
 	text, err := io.ReadAll(io.LimitReader(file, 200))
 	commit := strings.TrimSpace(string(text))
 	if err != nil || !commitForm.MatchString(commit) {
-		return "", "", false, plugin.Errorf(plugin.Protocol, "the mirror's file for the branch does not contain a commit").Because(err)
+		return "", "", false, plugin.Errorf(plugin.Protocol, "the mirror's file for the branch does not contain a commit").WithCause(err)
 	}
 	return commit, "", false, nil
 }

@@ -59,14 +59,14 @@ var (
 // whole makes an option with a whole number between two limits.
 func whole(key, description string, least, most int64) override {
 	return override{variable: "var_" + key, option: catalog.Option{
-		Key: key, Type: catalog.Whole, Min: least, Max: most, Default: "the script's value", Description: description,
+		Key: key, Type: catalog.Integer, Min: least, Max: most, Default: "the script's value", Description: description,
 	}}
 }
 
 // choice makes a switch, with the words that the script has for on and off.
 func choice(key, on, off, description string) override {
 	return override{variable: "var_" + key, on: on, off: off, option: catalog.Option{
-		Key: key, Type: catalog.Switch, Default: "the script's value", Description: description,
+		Key: key, Type: catalog.Boolean, Default: "the script's value", Description: description,
 	}}
 }
 
@@ -135,7 +135,7 @@ func set(values map[string]string) ([]catalog.Variable, error) {
 		if !catalog.CheckOption(o.option, value) || value == "" || o.form != nil && !o.form(value) {
 			return nil, invalid(o.option.Key, "the value is invalid: %s", o.option.Description)
 		}
-		if o.option.Type == catalog.Switch {
+		if o.option.Type == catalog.Boolean {
 			value = map[string]string{"true": o.on, "false": o.off}[value]
 		}
 		list = append(list, catalog.Variable{Name: o.variable, Value: value, Secret: o.option.Secret})

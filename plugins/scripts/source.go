@@ -187,7 +187,7 @@ func (c *Catalog) openCache(folder string) error {
 	if folder == "" {
 		temporary, err := os.MkdirTemp("", "hostler-scripts-")
 		if err != nil {
-			return plugin.Errorf(plugin.Internal, "no cache folder is configured, and creating a temporary folder failed").Because(err)
+			return plugin.Errorf(plugin.Internal, "no cache folder is configured, and creating a temporary folder failed").WithCause(err)
 		}
 		folder, c.temporary = temporary, temporary
 	}

@@ -52,7 +52,7 @@ func (c *remoteCatalog) Entry(ctx context.Context, slug string, pin Pin) (Entry,
 		return Entry{}, err
 	}
 	if answer.GetEntry() == nil {
-		return Entry{}, wire.Lacks("entry")
+		return Entry{}, wire.MissingPart("entry")
 	}
 	return entryFromProto(answer.GetEntry()), nil
 }
@@ -87,7 +87,7 @@ func (c *remoteCatalog) Launch(ctx context.Context, request LaunchRequest) (Laun
 		return Launch{}, err
 	}
 	if answer.GetLaunch() == nil {
-		return Launch{}, wire.Lacks("launch")
+		return Launch{}, wire.MissingPart("launch")
 	}
 	return launchFromProto(answer.GetLaunch()), nil
 }

@@ -112,7 +112,8 @@ func checkOptions(options []Option) error {
 			return bad("%.80q is not a valid option key, or occurs twice", o.Key)
 		}
 		seen[o.Key] = true
-		if !slices.Contains([]OptionType{Line, Text, Whole, Switch, Choice, URL, Folder}, o.Type) || (o.Type == Choice) != (len(o.Values) > 0) {
+		if !slices.Contains([]OptionType{Line, Text, Integer, Boolean, Choice, URL, Folder}, o.Type) ||
+			(o.Type == Choice) != (len(o.Values) > 0) {
 			return bad("the type of the option %s is invalid", o.Key)
 		}
 		if !isText(o.Default) || !isText(o.Description) || o.Min > o.Max {
@@ -128,10 +129,10 @@ func CheckOption(o Option, value string) bool {
 	switch o.Type {
 	case Text:
 		return isText(value)
-	case Whole:
+	case Integer:
 		n, err := strconv.ParseInt(value, 10, 64)
 		return err == nil && strconv.FormatInt(n, 10) == value && (o.Min == 0 && o.Max == 0 || o.Min <= n && n <= o.Max)
-	case Switch:
+	case Boolean:
 		return value == "true" || value == "false"
 	case Choice:
 		return slices.Contains(o.Values, value)

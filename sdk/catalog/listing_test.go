@@ -43,7 +43,7 @@ func TestListing(t *testing.T) {
 		if n > 1 {
 			after = append(after[:1], after[2:]...)
 		}
-		sync := func(list []catalog.Entry, cursor string, known map[string]string) catalog.Synced {
+		sync := func(list []catalog.Entry, cursor string, known map[string]string) catalog.SyncResult {
 			s, err := catalog.VerifySync(t.Context(), listed{Listing: catalog.Listing{Pin: pin, Entries: list}},
 				catalog.SyncRequest{Cursor: cursor}, known, func(catalog.SyncStep) error { return nil })
 			if err != nil {
@@ -57,14 +57,14 @@ func TestListing(t *testing.T) {
 			!earlier.Entries["app-0"].App.Equal(before[0].App)) {
 			t.Errorf("the cursor of %d entries tells %d, %v", n, len(earlier.Entries), ok)
 		}
-		if same := sync(before, first.End.Cursor, first.Digests); !same.Begin.Unchanged || same.Came != 0 {
+		if same := sync(before, first.End.Cursor, first.Digests); !same.Begin.Unchanged || same.Added != 0 {
 			t.Errorf("%d entries that have not changed: %+v", n, same.Begin)
 		}
 		changed := sync(after, first.End.Cursor, first.Digests)
 		whole := sync(after, "", nil)
-		if changed.End.Digest != whole.End.Digest || !maps.Equal(changed.Digests, whole.Digests) || n < 3000 && changed.Came != 2 || n > 1 &&
-			len(changed.Gone) != 1 {
-			t.Errorf("%d entries: %d came, %q are gone, %+v", n, changed.Came, changed.Gone, changed.Begin)
+		if changed.End.Digest != whole.End.Digest || !maps.Equal(changed.Digests, whole.Digests) || n < 3000 && changed.Added != 2 || n > 1 &&
+			len(changed.Removed) != 1 {
+			t.Errorf("%d entries: %d came, %q are gone, %+v", n, changed.Added, changed.Removed, changed.Begin)
 		}
 	}
 }

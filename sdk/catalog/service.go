@@ -85,7 +85,7 @@ func serve[As, Resp any](ctx context.Context, s *server, req configured, answer 
 // optional interface, so use As, which knows the abilities that the plugin
 // reported. A Client is safe for concurrent use.
 type Client struct {
-	plugin.Claims
+	plugin.ReportedAbilities
 	conn grpc.ClientConnInterface
 }
 
@@ -143,7 +143,7 @@ var (
 	_ Ranker      = (*remoteCatalog)(nil)
 )
 
-// Can implements plugin.Claimer.
+// Can implements plugin.AbilityReporter.
 func (c *remoteCatalog) Can(ability string) bool { return c.client.Can(ability) }
 
 // Close implements Catalog. It does nothing.

@@ -84,11 +84,11 @@ const (
 	// breaks and has at most 64 KiB.
 	Line OptionType = "line"
 	Text OptionType = "text"
-	// Whole is a whole number in decimal digits, Switch is "true" or "false", and
+	// Integer is a whole number in decimal digits, Boolean is "true" or "false", and
 	// Choice is one of Option.Values.
-	Whole  OptionType = "whole"
-	Switch OptionType = "switch"
-	Choice OptionType = "choice"
+	Integer OptionType = "whole"
+	Boolean OptionType = "switch"
+	Choice  OptionType = "choice"
 	// URL is an http or https address. Folder is the absolute path of a folder on
 	// the service's machine.
 	URL    OptionType = "url"

@@ -13,17 +13,17 @@ const (
 	MaxCursor     = 64 << 10
 )
 
-// Synced is the result of a complete, verified sync.
-type Synced struct {
+// SyncResult is the result of a complete, verified sync.
+type SyncResult struct {
 	Begin Begin
 	End   End
 	// Digests are the digests of all entries at the pin by slug, including those
 	// that were not delivered.
 	Digests map[string]string
-	// Came is the number of entries that were delivered. Gone lists the slugs of
+	// Added is the number of entries that were delivered. Removed lists the slugs of
 	// known entries that do not exist any more, in no particular order.
-	Came int
-	Gone []string
+	Added   int
+	Removed []string
 }
 
 // VerifySync runs a sync and checks everything that the source says: the order of
@@ -38,7 +38,8 @@ type Synced struct {
 // A source that reports Unchanged must still report the digest of the catalog. A
 // caller whose entries have another digest gets Protocol and retries with an empty
 // cursor.
-func VerifySync(ctx context.Context, c Catalog, request SyncRequest, known map[string]string, each func(SyncStep) error) (Synced, error) {
+func VerifySync(ctx context.Context, c Catalog, request SyncRequest, known map[string]string, each func(SyncStep) error) (SyncResult,
+	error) {
 	v := &syncCheck{request: request, known: known, came: map[string]bool{}, gone: map[string]bool{}, digests: map[string]string{}}
 	var failed error
 	err := c.Sync(ctx, request, func(step SyncStep) error {
@@ -52,20 +53,20 @@ func VerifySync(ctx context.Context, c Catalog, request SyncRequest, known map[s
 	})
 	switch {
 	case failed != nil:
-		return Synced{}, failed
+		return SyncResult{}, failed
 	case err != nil:
-		return Synced{}, err
+		return SyncResult{}, err
 	case ctx.Err() != nil:
-		return Synced{}, ctx.Err()
+		return SyncResult{}, ctx.Err()
 	case v.begin == nil:
-		return Synced{}, bad("the sync is empty")
+		return SyncResult{}, bad("the sync is empty")
 	case v.end == nil:
-		return Synced{}, bad("the sync is incomplete: its end is missing")
+		return SyncResult{}, bad("the sync is incomplete: its end is missing")
 	}
-	synced := Synced{Begin: *v.begin, End: *v.end, Digests: v.digests, Came: len(v.came)}
+	synced := SyncResult{Begin: *v.begin, End: *v.end, Digests: v.digests, Added: len(v.came)}
 	for slug := range known {
 		if _, there := v.digests[slug]; !there {
-			synced.Gone = append(synced.Gone, slug)
+			synced.Removed = append(synced.Removed, slug)
 		}
 	}
 	return synced, nil

@@ -43,11 +43,11 @@ func NetworkError(ctx context.Context, err error) error {
 	var slow net.Error
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(ctx.Err(), context.DeadlineExceeded), errors.As(err, &slow) && slow.Timeout():
-		return (&plugin.Error{Kind: plugin.Timeout, Message: "the host did not answer in time"}).Because(err)
+		return (&plugin.Error{Kind: plugin.Timeout, Message: "the host did not answer in time"}).WithCause(err)
 	case foreign(err):
-		return (&plugin.Error{Kind: plugin.Protocol, Message: "the server at this address does not speak HTTPS"}).Because(err)
+		return (&plugin.Error{Kind: plugin.Protocol, Message: "the server at this address does not speak HTTPS"}).WithCause(err)
 	}
-	return (&plugin.Error{Kind: plugin.Unreachable, Message: sentence(err)}).Because(err)
+	return (&plugin.Error{Kind: plugin.Unreachable, Message: sentence(err)}).WithCause(err)
 }
 
 // foreign reports whether the other side speaks something other than HTTPS. The

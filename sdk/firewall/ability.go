@@ -21,25 +21,25 @@ var abilities = plugin.Abilities[*server]{
 	of[RuleChecker]("rule_check", func(r grpc.ServiceRegistrar, s *server) {
 		firewallv1.RegisterRuleCheckServiceServer(r, &ruleCheckServer{server: s})
 	}),
-	of[Aliaser]("aliases", func(r grpc.ServiceRegistrar, s *server) {
+	of[AliasManager]("aliases", func(r grpc.ServiceRegistrar, s *server) {
 		firewallv1.RegisterAliasServiceServer(r, &aliasServer{server: s})
 	}),
-	of[IPSetter]("ipsets", func(r grpc.ServiceRegistrar, s *server) {
+	of[IPSetManager]("ipsets", func(r grpc.ServiceRegistrar, s *server) {
 		firewallv1.RegisterIPSetServiceServer(r, &ipSetServer{server: s})
 	}),
 	of[IPSetMemberEditor]("ipset_members", func(r grpc.ServiceRegistrar, s *server) {
 		firewallv1.RegisterIPSetMemberServiceServer(r, &ipSetMemberServer{server: s})
 	}),
-	of[Optioner]("options", func(r grpc.ServiceRegistrar, s *server) {
+	of[OptionsManager]("options", func(r grpc.ServiceRegistrar, s *server) {
 		firewallv1.RegisterOptionsServiceServer(r, &optionsServer{server: s})
 	}),
 	of[LogReader]("log", func(r grpc.ServiceRegistrar, s *server) {
 		firewallv1.RegisterLogServiceServer(r, &logServer{server: s})
 	}),
-	of[Referencer]("references", func(r grpc.ServiceRegistrar, s *server) {
+	of[ReferenceLister]("references", func(r grpc.ServiceRegistrar, s *server) {
 		firewallv1.RegisterReferenceServiceServer(r, &referenceServer{server: s})
 	}),
-	of[Grouper]("groups", func(r grpc.ServiceRegistrar, s *server) {
+	of[GroupManager]("groups", func(r grpc.ServiceRegistrar, s *server) {
 		firewallv1.RegisterGroupServiceServer(r, &groupServer{server: s})
 	}),
 	of[MacroLister]("macros", func(r grpc.ServiceRegistrar, s *server) {
@@ -67,17 +67,17 @@ func As[Optional any](fw Firewall) (Optional, bool) { return plugin.As[Optional]
 // firewall has only at other scopes.
 func AsAt[Optional any](fw Firewall, kind ScopeKind) (Optional, bool) {
 	as, ok := As[Optional](fw)
-	if claimer, knows := fw.(ScopeClaimer); ok && knows && !claimer.CanAt(kind, AbilityName[Optional]()) {
+	if claimer, knows := fw.(ScopeAbilityReporter); ok && knows && !claimer.CanAt(kind, AbilityName[Optional]()) {
 		var none Optional
 		return none, false
 	}
 	return as, ok
 }
 
-// ScopeClaimer is implemented by firewalls that know the abilities of each kind of
+// ScopeAbilityReporter is implemented by firewalls that know the abilities of each kind of
 // scope, such as those of a Client. For other firewalls AsAt assumes that every
 // ability exists at every scope.
-type ScopeClaimer interface {
+type ScopeAbilityReporter interface {
 	CanAt(kind ScopeKind, ability string) bool
 }
 

@@ -22,14 +22,14 @@ type AliasChange struct {
 	Digest string
 }
 
-// Aliaser is implemented by firewalls that have aliases. Aliases needs the
+// AliasManager is implemented by firewalls that have aliases. Aliases needs the
 // Monitoring capability, the other methods need Lifecycle.
 //
 // An alias that does not exist is NotFound, even if the hypervisor itself reports
 // nothing. An outdated digest is Conflict with the field "digest", a name that is
 // taken is Conflict with the field "name", and a wrong value is Invalid with the
 // field "name", "cidr", "comment" or "rename". Nothing is changed in these cases.
-type Aliaser interface {
+type AliasManager interface {
 	// Aliases lists the aliases of a scope with a digest of the list. The digest is
 	// empty if the backend has none, and may be empty if there are no aliases.
 	Aliases(ctx context.Context, scope Scope) (aliases []Alias, digest string, err error)

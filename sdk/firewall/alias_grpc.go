@@ -17,7 +17,7 @@ type aliasServer struct {
 }
 
 func (f *remoteFirewall) Aliases(ctx context.Context, scope Scope) ([]Alias, string, error) {
-	if err := refuse[Aliaser](f, scope); err != nil {
+	if err := refuse[AliasManager](f, scope); err != nil {
 		return nil, "", err
 	}
 	req := &firewallv1.AliasesRequest{Target: f.target, Scope: scopeToProto(scope)}
@@ -26,14 +26,14 @@ func (f *remoteFirewall) Aliases(ctx context.Context, scope Scope) ([]Alias, str
 }
 
 func (s *aliasServer) Aliases(ctx context.Context, req *firewallv1.AliasesRequest) (*firewallv1.AliasesResponse, error) {
-	return serve(ctx, s.server, req, func(fw Aliaser, scope Scope) (*firewallv1.AliasesResponse, error) {
+	return serve(ctx, s.server, req, func(fw AliasManager, scope Scope) (*firewallv1.AliasesResponse, error) {
 		aliases, digest, err := fw.Aliases(ctx, scope)
 		return &firewallv1.AliasesResponse{Aliases: wire.Each(aliases, aliasToProto), Digest: wire.Text(digest)}, err
 	})
 }
 
 func (f *remoteFirewall) CreateAlias(ctx context.Context, scope Scope, alias Alias, digest string) error {
-	if err := refuse[Aliaser](f, scope); err != nil {
+	if err := refuse[AliasManager](f, scope); err != nil {
 		return err
 	}
 	req := &firewallv1.CreateAliasRequest{
@@ -44,13 +44,13 @@ func (f *remoteFirewall) CreateAlias(ctx context.Context, scope Scope, alias Ali
 }
 
 func (s *aliasServer) CreateAlias(ctx context.Context, req *firewallv1.CreateAliasRequest) (*firewallv1.CreateAliasResponse, error) {
-	return serve(ctx, s.server, req, func(fw Aliaser, scope Scope) (*firewallv1.CreateAliasResponse, error) {
+	return serve(ctx, s.server, req, func(fw AliasManager, scope Scope) (*firewallv1.CreateAliasResponse, error) {
 		return &firewallv1.CreateAliasResponse{}, fw.CreateAlias(ctx, scope, aliasFromProto(req.GetAlias()), req.GetDigest())
 	})
 }
 
 func (f *remoteFirewall) ChangeAlias(ctx context.Context, scope Scope, name string, change AliasChange) error {
-	if err := refuse[Aliaser](f, scope); err != nil {
+	if err := refuse[AliasManager](f, scope); err != nil {
 		return err
 	}
 	req := &firewallv1.ChangeAliasRequest{
@@ -61,13 +61,13 @@ func (f *remoteFirewall) ChangeAlias(ctx context.Context, scope Scope, name stri
 }
 
 func (s *aliasServer) ChangeAlias(ctx context.Context, req *firewallv1.ChangeAliasRequest) (*firewallv1.ChangeAliasResponse, error) {
-	return serve(ctx, s.server, req, func(fw Aliaser, scope Scope) (*firewallv1.ChangeAliasResponse, error) {
+	return serve(ctx, s.server, req, func(fw AliasManager, scope Scope) (*firewallv1.ChangeAliasResponse, error) {
 		return &firewallv1.ChangeAliasResponse{}, fw.ChangeAlias(ctx, scope, req.GetName(), aliasChangeFromProto(req.GetChange()))
 	})
 }
 
 func (f *remoteFirewall) DeleteAlias(ctx context.Context, scope Scope, name, digest string) error {
-	if err := refuse[Aliaser](f, scope); err != nil {
+	if err := refuse[AliasManager](f, scope); err != nil {
 		return err
 	}
 	req := &firewallv1.DeleteAliasRequest{Target: f.target, Scope: scopeToProto(scope), Name: wire.Text(name), Digest: wire.Text(digest)}
@@ -76,7 +76,7 @@ func (f *remoteFirewall) DeleteAlias(ctx context.Context, scope Scope, name, dig
 }
 
 func (s *aliasServer) DeleteAlias(ctx context.Context, req *firewallv1.DeleteAliasRequest) (*firewallv1.DeleteAliasResponse, error) {
-	return serve(ctx, s.server, req, func(fw Aliaser, scope Scope) (*firewallv1.DeleteAliasResponse, error) {
+	return serve(ctx, s.server, req, func(fw AliasManager, scope Scope) (*firewallv1.DeleteAliasResponse, error) {
 		return &firewallv1.DeleteAliasResponse{}, fw.DeleteAlias(ctx, scope, req.GetName(), req.GetDigest())
 	})
 }

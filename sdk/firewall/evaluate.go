@@ -96,40 +96,40 @@ const (
 // Outcomes returns all outcomes.
 func Outcomes() []Outcome { return []Outcome{Accepted, Dropped, Rejected, Unknown} }
 
-// Why is the reason why a step decided about a packet, or did not.
-type Why string
+// Reason is the reason why a step decided about a packet, or did not.
+type Reason string
 
 // The reasons. Matched is the reason of the deciding step.
 const (
-	Matched         Why = "matched"
-	NotEnabled      Why = "disabled"
-	OtherDirection  Why = "direction"
-	OtherInterface  Why = "interface"
-	OtherFamily     Why = "family"
-	OtherProtocol   Why = "protocol"
-	OtherICMPType   Why = "icmp_type"
-	OtherSource     Why = "source"
-	OtherDest       Why = "dest"
-	SourceExcepted  Why = "source_nomatch"
-	DestExcepted    Why = "dest_nomatch"
-	OtherSourcePort Why = "sport"
-	OtherDestPort   Why = "dport"
+	Matched         Reason = "matched"
+	NotEnabled      Reason = "disabled"
+	OtherDirection  Reason = "direction"
+	OtherInterface  Reason = "interface"
+	OtherFamily     Reason = "family"
+	OtherProtocol   Reason = "protocol"
+	OtherICMPType   Reason = "icmp_type"
+	OtherSource     Reason = "source"
+	OtherDest       Reason = "dest"
+	SourceExcepted  Reason = "source_nomatch"
+	DestExcepted    Reason = "dest_nomatch"
+	OtherSourcePort Reason = "sport"
+	OtherDestPort   Reason = "dport"
 	// RuleInvalid applies to a rule that the hypervisor skips. Text says what is
 	// wrong with it.
-	RuleInvalid Why = "invalid"
+	RuleInvalid Reason = "invalid"
 	// NotInForce applies to a rule that has no effect at the hypervisor.
-	NotInForce Why = "not_in_force"
+	NotInForce Reason = "not_in_force"
 	// GroupMissing applies to a rule that refers to a group which does not exist.
 	// GroupPassed applies to one whose group did not decide.
-	GroupMissing Why = "group_missing"
-	GroupPassed  Why = "group_passed"
+	GroupMissing Reason = "group_missing"
+	GroupPassed  Reason = "group_passed"
 	// NotMet applies to a check whose condition is not met.
-	NotMet Why = "not_met"
+	NotMet Reason = "not_met"
 )
 
 // Reasons returns all reasons.
-func Reasons() []Why {
-	return []Why{Matched, NotEnabled, OtherDirection, OtherInterface, OtherFamily, OtherProtocol, OtherICMPType, OtherSource, OtherDest,
+func Reasons() []Reason {
+	return []Reason{Matched, NotEnabled, OtherDirection, OtherInterface, OtherFamily, OtherProtocol, OtherICMPType, OtherSource, OtherDest,
 		SourceExcepted, DestExcepted, OtherSourcePort, OtherDestPort, RuleInvalid, NotInForce, GroupMissing, GroupPassed, NotMet}
 }
 
@@ -152,7 +152,7 @@ type Step struct {
 	// Part is the number of the part of a rule with a macro, from 1. 0 is the whole
 	// rule.
 	Part int
-	Why  Why
+	Why  Reason
 	// Text explains to people what the other fields do not say: what a check is, or
 	// what is wrong with a rule.
 	Text string

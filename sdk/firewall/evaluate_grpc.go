@@ -255,7 +255,7 @@ func stepToProto(s Step) *firewallv1.Step {
 func stepFromProto(s *firewallv1.Step) Step {
 	return Step{
 		Rule: ruleAtFromProto(s.GetRule()), Via: ruleAtFromProto(s.GetVia()), Check: s.GetCheck(), Part: int(s.GetPart()),
-		Why: Why(s.GetWhy()), Text: s.GetText(),
+		Why: Reason(s.GetWhy()), Text: s.GetText(),
 	}
 }
 

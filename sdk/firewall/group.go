@@ -19,10 +19,10 @@ type GroupChange struct {
 	Digest string
 }
 
-// Grouper is implemented by firewalls that have groups of rules. It is an ability
+// GroupManager is implemented by firewalls that have groups of rules. It is an ability
 // of the cluster scope. Groups needs the Monitoring capability, the other methods
-// need Lifecycle. Errors are those of Aliaser.
-type Grouper interface {
+// need Lifecycle. Errors are those of AliasManager.
+type GroupManager interface {
 	// Groups lists the groups with a digest of the list. The digest is empty if the
 	// backend has none, and may be empty if there are no groups.
 	Groups(ctx context.Context) (groups []Group, digest string, err error)

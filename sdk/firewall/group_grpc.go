@@ -17,7 +17,7 @@ type groupServer struct {
 }
 
 func (f *remoteFirewall) Groups(ctx context.Context) ([]Group, string, error) {
-	if err := refuse[Grouper](f, Scope{Kind: ClusterScope}); err != nil {
+	if err := refuse[GroupManager](f, Scope{Kind: ClusterScope}); err != nil {
 		return nil, "", err
 	}
 	req := &firewallv1.GroupsRequest{Target: f.target}
@@ -26,14 +26,14 @@ func (f *remoteFirewall) Groups(ctx context.Context) ([]Group, string, error) {
 }
 
 func (s *groupServer) Groups(ctx context.Context, req *firewallv1.GroupsRequest) (*firewallv1.GroupsResponse, error) {
-	return serveCluster(ctx, s.server, req, func(fw Grouper) (*firewallv1.GroupsResponse, error) {
+	return serveCluster(ctx, s.server, req, func(fw GroupManager) (*firewallv1.GroupsResponse, error) {
 		groups, digest, err := fw.Groups(ctx)
 		return &firewallv1.GroupsResponse{Groups: wire.Each(groups, groupToProto), Digest: wire.Text(digest)}, err
 	})
 }
 
 func (f *remoteFirewall) CreateGroup(ctx context.Context, group Group, digest string) error {
-	if err := refuse[Grouper](f, Scope{Kind: ClusterScope}); err != nil {
+	if err := refuse[GroupManager](f, Scope{Kind: ClusterScope}); err != nil {
 		return err
 	}
 	req := &firewallv1.CreateGroupRequest{Target: f.target, Group: groupToProto(group), Digest: wire.Text(digest)}
@@ -42,13 +42,13 @@ func (f *remoteFirewall) CreateGroup(ctx context.Context, group Group, digest st
 }
 
 func (s *groupServer) CreateGroup(ctx context.Context, req *firewallv1.CreateGroupRequest) (*firewallv1.CreateGroupResponse, error) {
-	return serveCluster(ctx, s.server, req, func(fw Grouper) (*firewallv1.CreateGroupResponse, error) {
+	return serveCluster(ctx, s.server, req, func(fw GroupManager) (*firewallv1.CreateGroupResponse, error) {
 		return &firewallv1.CreateGroupResponse{}, fw.CreateGroup(ctx, groupFromProto(req.GetGroup()), req.GetDigest())
 	})
 }
 
 func (f *remoteFirewall) ChangeGroup(ctx context.Context, name string, change GroupChange) error {
-	if err := refuse[Grouper](f, Scope{Kind: ClusterScope}); err != nil {
+	if err := refuse[GroupManager](f, Scope{Kind: ClusterScope}); err != nil {
 		return err
 	}
 	req := &firewallv1.ChangeGroupRequest{Target: f.target, Name: wire.Text(name), Change: groupChangeToProto(change)}
@@ -57,13 +57,13 @@ func (f *remoteFirewall) ChangeGroup(ctx context.Context, name string, change Gr
 }
 
 func (s *groupServer) ChangeGroup(ctx context.Context, req *firewallv1.ChangeGroupRequest) (*firewallv1.ChangeGroupResponse, error) {
-	return serveCluster(ctx, s.server, req, func(fw Grouper) (*firewallv1.ChangeGroupResponse, error) {
+	return serveCluster(ctx, s.server, req, func(fw GroupManager) (*firewallv1.ChangeGroupResponse, error) {
 		return &firewallv1.ChangeGroupResponse{}, fw.ChangeGroup(ctx, req.GetName(), groupChangeFromProto(req.GetChange()))
 	})
 }
 
 func (f *remoteFirewall) DeleteGroup(ctx context.Context, name, digest string) error {
-	if err := refuse[Grouper](f, Scope{Kind: ClusterScope}); err != nil {
+	if err := refuse[GroupManager](f, Scope{Kind: ClusterScope}); err != nil {
 		return err
 	}
 	req := &firewallv1.DeleteGroupRequest{Target: f.target, Name: wire.Text(name), Digest: wire.Text(digest)}
@@ -72,7 +72,7 @@ func (f *remoteFirewall) DeleteGroup(ctx context.Context, name, digest string) e
 }
 
 func (s *groupServer) DeleteGroup(ctx context.Context, req *firewallv1.DeleteGroupRequest) (*firewallv1.DeleteGroupResponse, error) {
-	return serveCluster(ctx, s.server, req, func(fw Grouper) (*firewallv1.DeleteGroupResponse, error) {
+	return serveCluster(ctx, s.server, req, func(fw GroupManager) (*firewallv1.DeleteGroupResponse, error) {
 		return &firewallv1.DeleteGroupResponse{}, fw.DeleteGroup(ctx, req.GetName(), req.GetDigest())
 	})
 }

@@ -27,7 +27,7 @@ func (s says) Info(context.Context) (firewall.Info, error) {
 
 func TestDescribe(t *testing.T) {
 	t.Parallel()
-	list := (*membackend.List)(nil)
+	list := (*membackend.ListFirewall)(nil)
 	all := []string{"rules", "rule_edit", "log"}
 	info, err := firewall.Describe(t.Context(), says{}, list)
 	if want := []firewall.ScopeAbilities{
@@ -73,7 +73,7 @@ func TestPluginWithoutScopes(t *testing.T) {
 	t.Parallel()
 	backend := membackend.NewLists()
 	at := backend.Add("lists.mem:8443")
-	conn := plugintest.Connect(t, older{firewall.Service{Backend: backend, FirewallType: (*membackend.List)(nil)}})
+	conn := plugintest.Connect(t, older{firewall.Service{Backend: backend, FirewallType: (*membackend.ListFirewall)(nil)}})
 	client := firewall.NewClient(conn)
 	fw, err := client.Open(t.Context(), at.Target(endpoint.Monitoring))
 	if err != nil {
@@ -85,7 +85,7 @@ func TestPluginWithoutScopes(t *testing.T) {
 	if _, ok := firewall.AsAt[firewall.LogReader](fw, firewall.GroupScope); ok {
 		t.Error("an ability is at groups, which there were not")
 	}
-	if _, ok := firewall.AsAt[firewall.Aliaser](fw, firewall.ClusterScope); ok {
+	if _, ok := firewall.AsAt[firewall.AliasManager](fw, firewall.ClusterScope); ok {
 		t.Error("an ability that is not claimed is there")
 	}
 }
@@ -95,7 +95,7 @@ func TestServerRefusesScopes(t *testing.T) {
 	t.Parallel()
 	backend := membackend.NewLists()
 	at := backend.Add("lists.mem:8443")
-	conn := unaware{plugintest.Connect(t, firewall.Service{Backend: backend, FirewallType: (*membackend.List)(nil)})}
+	conn := unaware{plugintest.Connect(t, firewall.Service{Backend: backend, FirewallType: (*membackend.ListFirewall)(nil)})}
 	fw, err := firewall.NewClient(conn).Open(t.Context(), at.Target(endpoint.Monitoring))
 	if err != nil {
 		t.Fatal(err)

@@ -8,10 +8,10 @@ type IPSet struct {
 	Comment string
 }
 
-// IPSetter is implemented by firewalls that have sets of addresses. IPSets needs
+// IPSetManager is implemented by firewalls that have sets of addresses. IPSets needs
 // the Monitoring capability, the other methods need Lifecycle. Members of a set are
-// the subject of IPSetMemberEditor. Errors are those of Aliaser.
-type IPSetter interface {
+// the subject of IPSetMemberEditor. Errors are those of AliasManager.
+type IPSetManager interface {
 	// IPSets lists the sets of a scope with a digest of the list. The digest is
 	// empty if the backend has none, and may be empty if there are no sets.
 	IPSets(ctx context.Context, scope Scope) (sets []IPSet, digest string, err error)
@@ -48,7 +48,7 @@ type IPSetMemberChange struct {
 //
 // A set or a member that does not exist is NotFound with the field "name" or
 // "cidr". A member that already exists is Conflict with the field "cidr". Other
-// errors are those of Aliaser.
+// errors are those of AliasManager.
 type IPSetMemberEditor interface {
 	// IPSetMembers lists the members with a digest of the list. The digest is empty
 	// if the backend has none, and may be empty if there are no members.

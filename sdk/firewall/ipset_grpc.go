@@ -17,7 +17,7 @@ type ipSetServer struct {
 }
 
 func (f *remoteFirewall) IPSets(ctx context.Context, scope Scope) ([]IPSet, string, error) {
-	if err := refuse[IPSetter](f, scope); err != nil {
+	if err := refuse[IPSetManager](f, scope); err != nil {
 		return nil, "", err
 	}
 	req := &firewallv1.IPSetsRequest{Target: f.target, Scope: scopeToProto(scope)}
@@ -26,14 +26,14 @@ func (f *remoteFirewall) IPSets(ctx context.Context, scope Scope) ([]IPSet, stri
 }
 
 func (s *ipSetServer) IPSets(ctx context.Context, req *firewallv1.IPSetsRequest) (*firewallv1.IPSetsResponse, error) {
-	return serve(ctx, s.server, req, func(fw IPSetter, scope Scope) (*firewallv1.IPSetsResponse, error) {
+	return serve(ctx, s.server, req, func(fw IPSetManager, scope Scope) (*firewallv1.IPSetsResponse, error) {
 		sets, digest, err := fw.IPSets(ctx, scope)
 		return &firewallv1.IPSetsResponse{Sets: wire.Each(sets, ipSetToProto), Digest: wire.Text(digest)}, err
 	})
 }
 
 func (f *remoteFirewall) CreateIPSet(ctx context.Context, scope Scope, set IPSet, digest string) error {
-	if err := refuse[IPSetter](f, scope); err != nil {
+	if err := refuse[IPSetManager](f, scope); err != nil {
 		return err
 	}
 	req := &firewallv1.CreateIPSetRequest{Target: f.target, Scope: scopeToProto(scope), Set: ipSetToProto(set), Digest: wire.Text(digest)}
@@ -42,13 +42,13 @@ func (f *remoteFirewall) CreateIPSet(ctx context.Context, scope Scope, set IPSet
 }
 
 func (s *ipSetServer) CreateIPSet(ctx context.Context, req *firewallv1.CreateIPSetRequest) (*firewallv1.CreateIPSetResponse, error) {
-	return serve(ctx, s.server, req, func(fw IPSetter, scope Scope) (*firewallv1.CreateIPSetResponse, error) {
+	return serve(ctx, s.server, req, func(fw IPSetManager, scope Scope) (*firewallv1.CreateIPSetResponse, error) {
 		return &firewallv1.CreateIPSetResponse{}, fw.CreateIPSet(ctx, scope, ipSetFromProto(req.GetSet()), req.GetDigest())
 	})
 }
 
 func (f *remoteFirewall) DeleteIPSet(ctx context.Context, scope Scope, name string, withMembers bool, digest string) error {
-	if err := refuse[IPSetter](f, scope); err != nil {
+	if err := refuse[IPSetManager](f, scope); err != nil {
 		return err
 	}
 	req := &firewallv1.DeleteIPSetRequest{
@@ -59,7 +59,7 @@ func (f *remoteFirewall) DeleteIPSet(ctx context.Context, scope Scope, name stri
 }
 
 func (s *ipSetServer) DeleteIPSet(ctx context.Context, req *firewallv1.DeleteIPSetRequest) (*firewallv1.DeleteIPSetResponse, error) {
-	return serve(ctx, s.server, req, func(fw IPSetter, scope Scope) (*firewallv1.DeleteIPSetResponse, error) {
+	return serve(ctx, s.server, req, func(fw IPSetManager, scope Scope) (*firewallv1.DeleteIPSetResponse, error) {
 		return &firewallv1.DeleteIPSetResponse{}, fw.DeleteIPSet(ctx, scope, req.GetName(), req.GetWithMembers(), req.GetDigest())
 	})
 }

@@ -107,10 +107,10 @@ type OptionsChange struct {
 	Clear []string
 }
 
-// Optioner is implemented by firewalls that have options. Options needs the
+// OptionsManager is implemented by firewalls that have options. Options needs the
 // Monitoring capability, ChangeOptions needs Lifecycle. Scopes are treated as by
 // RuleLister. A backend may have options for guests that do not exist.
-type Optioner interface {
+type OptionsManager interface {
 	// Options reads the options of a scope. An ID that no guest can have is
 	// NotFound or Invalid.
 	Options(ctx context.Context, scope Scope) (Options, error)

@@ -17,7 +17,7 @@ type optionsServer struct {
 }
 
 func (f *remoteFirewall) Options(ctx context.Context, scope Scope) (Options, error) {
-	if err := refuse[Optioner](f, scope); err != nil {
+	if err := refuse[OptionsManager](f, scope); err != nil {
 		return Options{}, err
 	}
 	req := &firewallv1.OptionsRequest{Target: f.target, Scope: scopeToProto(scope)}
@@ -26,14 +26,14 @@ func (f *remoteFirewall) Options(ctx context.Context, scope Scope) (Options, err
 }
 
 func (s *optionsServer) Options(ctx context.Context, req *firewallv1.OptionsRequest) (*firewallv1.OptionsResponse, error) {
-	return serve(ctx, s.server, req, func(fw Optioner, scope Scope) (*firewallv1.OptionsResponse, error) {
+	return serve(ctx, s.server, req, func(fw OptionsManager, scope Scope) (*firewallv1.OptionsResponse, error) {
 		options, err := fw.Options(ctx, scope)
 		return &firewallv1.OptionsResponse{Options: optionsToProto(options)}, err
 	})
 }
 
 func (f *remoteFirewall) ChangeOptions(ctx context.Context, scope Scope, change OptionsChange) error {
-	if err := refuse[Optioner](f, scope); err != nil {
+	if err := refuse[OptionsManager](f, scope); err != nil {
 		return err
 	}
 	req := &firewallv1.ChangeOptionsRequest{Target: f.target, Scope: scopeToProto(scope), Change: optionsChangeToProto(change)}
@@ -43,7 +43,7 @@ func (f *remoteFirewall) ChangeOptions(ctx context.Context, scope Scope, change 
 
 func (s *optionsServer) ChangeOptions(ctx context.Context, req *firewallv1.ChangeOptionsRequest) (
 	*firewallv1.ChangeOptionsResponse, error) {
-	return serve(ctx, s.server, req, func(fw Optioner, scope Scope) (*firewallv1.ChangeOptionsResponse, error) {
+	return serve(ctx, s.server, req, func(fw OptionsManager, scope Scope) (*firewallv1.ChangeOptionsResponse, error) {
 		return &firewallv1.ChangeOptionsResponse{}, fw.ChangeOptions(ctx, scope, optionsChangeFromProto(req.GetChange()))
 	})
 }

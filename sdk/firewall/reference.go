@@ -28,9 +28,9 @@ type Reference struct {
 	Comment string
 }
 
-// Referencer is implemented by firewalls that list what rules may refer to. It
+// ReferenceLister is implemented by firewalls that list what rules may refer to. It
 // needs the Monitoring capability.
-type Referencer interface {
+type ReferenceLister interface {
 	// References returns the objects that the rules of a scope may refer to,
 	// including those of wider scopes.
 	References(ctx context.Context, scope Scope) ([]Reference, error)

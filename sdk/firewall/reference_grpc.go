@@ -13,7 +13,7 @@ type referenceServer struct {
 }
 
 func (f *remoteFirewall) References(ctx context.Context, scope Scope) ([]Reference, error) {
-	if err := refuse[Referencer](f, scope); err != nil {
+	if err := refuse[ReferenceLister](f, scope); err != nil {
 		return nil, err
 	}
 	req := &firewallv1.ReferencesRequest{Target: f.target, Scope: scopeToProto(scope)}
@@ -22,7 +22,7 @@ func (f *remoteFirewall) References(ctx context.Context, scope Scope) ([]Referen
 }
 
 func (s *referenceServer) References(ctx context.Context, req *firewallv1.ReferencesRequest) (*firewallv1.ReferencesResponse, error) {
-	return serve(ctx, s.server, req, func(fw Referencer, scope Scope) (*firewallv1.ReferencesResponse, error) {
+	return serve(ctx, s.server, req, func(fw ReferenceLister, scope Scope) (*firewallv1.ReferencesResponse, error) {
 		references, err := fw.References(ctx, scope)
 		return &firewallv1.ReferencesResponse{References: wire.Each(references, referenceToProto)}, err
 	})

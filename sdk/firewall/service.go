@@ -91,7 +91,7 @@ func checkScope(scope Scope, ability string, has func(ScopeKind, string) bool) e
 // optional interface, so use As, which knows the abilities that the plugin
 // reported. A Client is safe for concurrent use.
 type Client struct {
-	plugin.Claims
+	plugin.ReportedAbilities
 	conn grpc.ClientConnInterface
 }
 
@@ -113,7 +113,7 @@ func (c *Client) Info(ctx context.Context) (Info, error) {
 // SetDescription stores the description of the plugin, completed with default
 // scopes.
 func (c *Client) SetDescription(d plugin.Description) {
-	c.Claims.SetDescription(infoOf(d).description())
+	c.ReportedAbilities.SetDescription(infoOf(d).description())
 }
 
 // Open returns the firewall at the target. It calls Info if the plugin has not been
@@ -134,10 +134,10 @@ type remoteFirewall struct {
 	target *pluginv1.Target
 }
 
-// Can implements plugin.Claimer.
+// Can implements plugin.AbilityReporter.
 func (f *remoteFirewall) Can(ability string) bool { return f.client.Can(ability) }
 
-// CanAt implements ScopeClaimer.
+// CanAt implements ScopeAbilityReporter.
 func (f *remoteFirewall) CanAt(kind ScopeKind, ability string) bool {
 	return f.client.CanAt(string(kind), ability)
 }

@@ -71,12 +71,12 @@ func ReadState(ctx context.Context, fw Firewall, scope Scope) (State, error) {
 			return State{}, err
 		}
 	}
-	if optioner, ok := AsAt[Optioner](fw, scope.Kind); ok {
+	if optioner, ok := AsAt[OptionsManager](fw, scope.Kind); ok {
 		if s.Options, err = optioner.Options(ctx, scope); err != nil {
 			return State{}, err
 		}
 	}
-	if aliaser, ok := AsAt[Aliaser](fw, scope.Kind); ok {
+	if aliaser, ok := AsAt[AliasManager](fw, scope.Kind); ok {
 		if s.Aliases, s.Digests.Aliases, err = aliaser.Aliases(ctx, scope); err != nil {
 			return State{}, err
 		}
@@ -133,7 +133,7 @@ func tooLarge() error {
 // readGroup looks for the group in the cluster's list. It returns false if there is
 // no such list; the rules of the group then show whether it exists.
 func (s *State) readGroup(ctx context.Context, fw Firewall) (known bool, err error) {
-	grouper, ok := AsAt[Grouper](fw, ClusterScope)
+	grouper, ok := AsAt[GroupManager](fw, ClusterScope)
 	if !ok {
 		return false, nil
 	}
@@ -151,7 +151,7 @@ func (s *State) readGroup(ctx context.Context, fw Firewall) (known bool, err err
 // readIPSets reads the sets and their members. It stops as soon as the state
 // becomes too large.
 func (s *State) readIPSets(ctx context.Context, fw Firewall) error {
-	setter, ok := AsAt[IPSetter](fw, s.Scope.Kind)
+	setter, ok := AsAt[IPSetManager](fw, s.Scope.Kind)
 	if !ok {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 // needs an interface, a gRPC service and an entry here. The name is part of the
 // wire contract and must not change.
 var abilities = plugin.Abilities[*server]{
-	of[Lifecycler]("lifecycle", func(r grpc.ServiceRegistrar, s *server) {
+	of[LifecycleManager]("lifecycle", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterLifecycleServiceServer(r, &lifecycleServer{server: s})
 	}),
 	of[TaskStopper]("task_stop", func(r grpc.ServiceRegistrar, s *server) {
@@ -25,7 +25,7 @@ var abilities = plugin.Abilities[*server]{
 	of[MemberReader]("member_read", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterMemberReadServiceServer(r, &memberReadServer{server: s})
 	}),
-	of[NodePowerer]("node_power", func(r grpc.ServiceRegistrar, s *server) {
+	of[NodePowerManager]("node_power", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterNodePowerServiceServer(r, &nodePowerServer{server: s})
 	}),
 	of[HardwareReader]("hardware_read", func(r grpc.ServiceRegistrar, s *server) {
@@ -46,13 +46,13 @@ var abilities = plugin.Abilities[*server]{
 	of[ConfigReader]("config_read", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterConfigReadServiceServer(r, &configReadServer{server: s})
 	}),
-	of[Reconfigurer]("reconfigure", func(r grpc.ServiceRegistrar, s *server) {
+	of[ConfigEditor]("reconfigure", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterReconfigureServiceServer(r, &reconfigureServer{server: s})
 	}),
 	of[NICEditor]("nic_edit", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterNICEditServiceServer(r, &nicEditServer{server: s})
 	}),
-	of[Backuper]("backup", func(r grpc.ServiceRegistrar, s *server) {
+	of[BackupManager]("backup", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterBackupServiceServer(r, &backupServer{server: s})
 	}),
 	of[BackupReader]("backup_read", func(r grpc.ServiceRegistrar, s *server) {
@@ -82,7 +82,7 @@ var abilities = plugin.Abilities[*server]{
 	of[Uploader]("upload", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterUploadServiceServer(r, &uploadServer{server: s})
 	}),
-	of[Consoler]("console", func(r grpc.ServiceRegistrar, s *server) {
+	of[ConsoleOpener]("console", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterConsoleServiceServer(r, &consoleServer{server: s})
 	}),
 	of[NodeExecutor]("node_execute", func(r grpc.ServiceRegistrar, s *server) {
@@ -94,8 +94,8 @@ var abilities = plugin.Abilities[*server]{
 	of[SocketLister]("socket_list", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterSocketListServiceServer(r, &socketListServer{server: s})
 	}),
-	ofDriver[RoleScripter]("role_script", func(r grpc.ServiceRegistrar, s *server) {
-		hypervisorv1.RegisterRoleScriptServiceServer(r, &roleScriptServer{scripter: s.service.Driver.(RoleScripter)})
+	ofDriver[RoleScriptWriter]("role_script", func(r grpc.ServiceRegistrar, s *server) {
+		hypervisorv1.RegisterRoleScriptServiceServer(r, &roleScriptServer{scripter: s.service.Driver.(RoleScriptWriter)})
 	}),
 	ofDriver[RoleOutputReader]("role_output", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterRoleOutputServiceServer(r, &roleOutputServer{reader: s.service.Driver.(RoleOutputReader)})
@@ -125,18 +125,18 @@ func ofDriver[Optional any](name string, register func(grpc.ServiceRegistrar, *s
 // it has that ability. It works for a driver in the same process and for one behind
 // a plugin:
 //
-//	if l, ok := hypervisor.As[hypervisor.Lifecycler](host); ok {
+//	if l, ok := hypervisor.As[hypervisor.LifecycleManager](host); ok {
 //		taskID, err = l.Act(ctx, ref, hypervisor.Start)
 //	}
 //
 // Use As instead of a type assertion: a Client implements all interfaces, but its
-// plugin may not. RoleScripter, RoleOutputReader, CertificateReader,
+// plugin may not. RoleScriptWriter, RoleOutputReader, CertificateReader,
 // CredentialReader and Enroller are abilities of the driver, all others of the
 // host.
 func As[Optional any](v any) (Optional, bool) { return plugin.As[Optional](abilities, v) }
 
 // AbilityName returns the name of the ability of an optional interface:
-// AbilityName[Lifecycler]() is "lifecycle". The name appears in Info.Abilities and
+// AbilityName[LifecycleManager]() is "lifecycle". The name appears in Info.Abilities and
 // in the service's API.
 func AbilityName[Optional any]() string { return plugin.NameOf[Optional](abilities) }
 

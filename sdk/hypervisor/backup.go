@@ -46,7 +46,7 @@ type Backup struct {
 	Protected bool
 	Encrypted bool
 	// Notes is the part of the notes that the hypervisor lists. It may be shorter
-	// than the text that was stored; see BackupSpec.Noted.
+	// than the text that was stored; see BackupSpec.NotesMatch.
 	Notes string
 	// Verified is BackupVerified, BackupDamaged or empty.
 	Verified string
@@ -76,22 +76,22 @@ type BackupSpec struct {
 	Protected bool
 }
 
-// Noted reports whether the listed notes of b can come from the notes of this spec.
+// NotesMatch reports whether the listed notes of b can come from the notes of this spec.
 // The service uses it to find the backup of a request whose answer was lost.
 //
 // A hypervisor may list only the beginning of the notes, such as the first line,
 // and may change white space. Noted therefore ignores white space and accepts a
 // prefix, but not an empty one unless the spec has no notes.
-func (s BackupSpec) Noted(b Backup) bool {
-	asked, listed := unspaced(s.Notes), unspaced(b.Notes)
+func (s BackupSpec) NotesMatch(b Backup) bool {
+	asked, listed := withoutSpace(s.Notes), withoutSpace(b.Notes)
 	return strings.HasPrefix(asked, listed) && (listed != "" || asked == "")
 }
 
-func unspaced(text string) string { return strings.Join(strings.Fields(text), "") }
+func withoutSpace(text string) string { return strings.Join(strings.Fields(text), "") }
 
 // RestoreSpec describes a guest to create from a backup.
 type RestoreSpec struct {
-	// Backup is the backup to restore, as Backuper.Backups returned it.
+	// Backup is the backup to restore, as BackupManager.Backups returned it.
 	Backup Backup
 	// ID is the ID of the new guest: that of a Placement, or that of the guest to
 	// replace if Over is true.
@@ -113,20 +113,20 @@ type RestoreSpec struct {
 	NewIdentity bool
 }
 
-// Backuper is implemented by hosts that can create and restore backups. All methods
+// BackupManager is implemented by hosts that can create and restore backups. All methods
 // need the Backup capability.
 //
 // The methods that change something send their request once and never repeat it;
 // see Snapshotter. A task may report a failure that another hypervisor reports at
 // once.
-type Backuper interface {
+type BackupManager interface {
 	// Backups lists the backups on one storage. A storage that cannot be read is an
 	// error, Refused or Unreachable, and never an empty list. A plugin whose list
 	// exceeds 64 MiB gets Protocol.
 	Backups(ctx context.Context, query BackupQuery) ([]Backup, error)
 	// RunBackup starts a backup of a guest. The caller passes notes without white
 	// space at their ends. The listed notes of the new backup must match them as
-	// BackupSpec.Noted defines it.
+	// BackupSpec.NotesMatch defines it.
 	RunBackup(ctx context.Context, guest GuestRef, spec BackupSpec) (taskID string, err error)
 	// Restore creates a stopped guest from a backup. It returns Conflict if the ID
 	// is taken and Over is false, or if the guest to replace is running.

@@ -36,7 +36,7 @@ const backupRows = 512
 
 func (s *backupServer) Backups(req *hypervisorv1.BackupsRequest, stream grpc.ServerStreamingServer[hypervisorv1.BackupsResponse]) error {
 	ctx := stream.Context()
-	return endpoint.With(ctx, s.opener(), req, func(host Backuper) error {
+	return endpoint.With(ctx, s.opener(), req, func(host BackupManager) error {
 		all, err := host.Backups(ctx, BackupQuery{Storage: req.GetStorage(), Node: req.GetNode()})
 		if err != nil {
 			return err
@@ -58,7 +58,7 @@ func (h *remoteHost) RunBackup(ctx context.Context, guest GuestRef, spec BackupS
 }
 
 func (s *backupServer) RunBackup(ctx context.Context, req *hypervisorv1.RunBackupRequest) (*hypervisorv1.RunBackupResponse, error) {
-	return serve(ctx, s.server, req, func(host Backuper) (*hypervisorv1.RunBackupResponse, error) {
+	return serve(ctx, s.server, req, func(host BackupManager) (*hypervisorv1.RunBackupResponse, error) {
 		task, err := host.RunBackup(ctx, refFromProto(req.GetGuest()), backupSpecFromProto(req))
 		return &hypervisorv1.RunBackupResponse{TaskId: wire.Text(task)}, err
 	})
@@ -72,7 +72,7 @@ func (h *remoteHost) Restore(ctx context.Context, spec RestoreSpec) (string, err
 }
 
 func (s *backupServer) Restore(ctx context.Context, req *hypervisorv1.RestoreRequest) (*hypervisorv1.RestoreResponse, error) {
-	return serve(ctx, s.server, req, func(host Backuper) (*hypervisorv1.RestoreResponse, error) {
+	return serve(ctx, s.server, req, func(host BackupManager) (*hypervisorv1.RestoreResponse, error) {
 		task, err := host.Restore(ctx, restoreSpecFromProto(req))
 		return &hypervisorv1.RestoreResponse{TaskId: wire.Text(task)}, err
 	})
@@ -86,7 +86,7 @@ func (h *remoteHost) DeleteBackup(ctx context.Context, backup Backup) (string, e
 
 func (s *backupServer) DeleteBackup(ctx context.Context, req *hypervisorv1.DeleteBackupRequest) (
 	*hypervisorv1.DeleteBackupResponse, error) {
-	return serve(ctx, s.server, req, func(host Backuper) (*hypervisorv1.DeleteBackupResponse, error) {
+	return serve(ctx, s.server, req, func(host BackupManager) (*hypervisorv1.DeleteBackupResponse, error) {
 		task, err := host.DeleteBackup(ctx, backupFromProto(req.GetBackup()))
 		return &hypervisorv1.DeleteBackupResponse{TaskId: wire.Text(task)}, err
 	})
@@ -100,7 +100,7 @@ func (h *remoteHost) ProtectBackup(ctx context.Context, backup Backup, protected
 
 func (s *backupServer) ProtectBackup(ctx context.Context, req *hypervisorv1.ProtectBackupRequest) (
 	*hypervisorv1.ProtectBackupResponse, error) {
-	return serve(ctx, s.server, req, func(host Backuper) (*hypervisorv1.ProtectBackupResponse, error) {
+	return serve(ctx, s.server, req, func(host BackupManager) (*hypervisorv1.ProtectBackupResponse, error) {
 		return &hypervisorv1.ProtectBackupResponse{}, host.ProtectBackup(ctx, backupFromProto(req.GetBackup()), req.GetProtected())
 	})
 }

@@ -17,14 +17,14 @@ import (
 // process has ended fails with an error that wraps plugin.ErrGone. A Client is safe
 // for concurrent use and needs no closing; the owner of the connection closes that.
 type Client struct {
-	plugin.Claims
+	plugin.ReportedAbilities
 	conn grpc.ClientConnInterface
 	base hypervisorv1.HypervisorServiceClient
 }
 
 var (
 	_ Driver            = (*Client)(nil)
-	_ RoleScripter      = (*Client)(nil)
+	_ RoleScriptWriter  = (*Client)(nil)
 	_ RoleOutputReader  = (*Client)(nil)
 	_ CertificateReader = (*Client)(nil)
 	_ CredentialReader  = (*Client)(nil)
@@ -68,7 +68,7 @@ type remoteHost struct {
 
 var _ Host = (*remoteHost)(nil)
 
-// Can implements plugin.Claimer.
+// Can implements plugin.AbilityReporter.
 func (h *remoteHost) Can(ability string) bool { return h.client.Can(ability) }
 
 // Close implements Host. It does nothing, because the host has no resources on this

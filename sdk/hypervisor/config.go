@@ -34,7 +34,7 @@ type Config struct {
 	// Files are other volumes that the configuration refers to. The guest may not
 	// start without them.
 	Files []File
-	// Options are the remaining keys that Reconfigurer.OptionKeys names, with the
+	// Options are the remaining keys that ConfigEditor.OptionKeys names, with the
 	// hypervisor's own names and values.
 	Options map[string]string
 	// Pending are the changes that wait for a restart, with the hypervisor's keys.
@@ -157,9 +157,9 @@ type DiskGrowth struct {
 	Digest string
 }
 
-// Reconfigurer is implemented by hosts that can change a guest's configuration.
+// ConfigEditor is implemented by hosts that can change a guest's configuration.
 // OptionKeys needs the Monitoring capability, the other methods need Lifecycle.
-type Reconfigurer interface {
+type ConfigEditor interface {
 	// OptionKeys returns the options that guests of a kind have on the release that
 	// the endpoint runs.
 	OptionKeys(ctx context.Context, kind GuestKind) ([]OptionKey, error)

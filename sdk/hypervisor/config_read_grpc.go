@@ -19,7 +19,7 @@ func (h *remoteHost) Config(ctx context.Context, guest GuestRef) (Config, error)
 	case err != nil:
 		return Config{}, err
 	case answer.GetConfig() == nil:
-		return Config{}, wire.Lacks("configuration")
+		return Config{}, wire.MissingPart("configuration")
 	}
 	return configFromProto(answer.GetConfig()), nil
 }

@@ -116,9 +116,9 @@ type ConsoleLimit struct {
 	Reason string
 }
 
-// Consoler is implemented by hosts that open consoles. It needs the Console
+// ConsoleOpener is implemented by hosts that open consoles. It needs the Console
 // capability.
-type Consoler interface {
+type ConsoleOpener interface {
 	// OpenConsole opens a console and returns when bytes can flow. The context
 	// bounds the opening only, not the life of the console. A guest or node that
 	// does not exist is NotFound. A guest that is not running is Conflict. A kind

@@ -42,10 +42,10 @@ type consoleFlow struct {
 	// under counts bytes sent and not acknowledged by the other side. held counts
 	// bytes received and not acknowledged. untold is the part of held that the
 	// reader has consumed.
-	under, held, untold int
-	waiting             [][]byte
-	columns, rows       int // as told and not looked at, zero for none
-	ended               error
+	under, held, unacknowledged int
+	waiting                     [][]byte
+	columns, rows               int // as told and not looked at, zero for none
+	ended                       error
 }
 
 // newConsoleFlow returns a flow that sends its messages with send. The caller
@@ -56,8 +56,8 @@ func newConsoleFlow(send func(consoleMessage) error) *consoleFlow {
 	return f
 }
 
-// tell sends one message. A gRPC stream allows only one sender at a time.
-func (f *consoleFlow) tell(m consoleMessage) error {
+// sendMessage sends one message. A gRPC stream allows only one sender at a time.
+func (f *consoleFlow) sendMessage(m consoleMessage) error {
 	f.sending.Lock()
 	defer f.sending.Unlock()
 	return f.send(m)
@@ -138,20 +138,20 @@ func (f *consoleFlow) next(p []byte) (n, columns, rows int, err error) {
 	return n, 0, 0, nil
 }
 
-// took records that the reader has consumed n bytes. It acknowledges them once they
+// acknowledge records that the reader has consumed n bytes. It acknowledges them once they
 // are a quarter of the window: one message for each keystroke would double the
 // traffic.
-func (f *consoleFlow) took(n int) error {
+func (f *consoleFlow) acknowledge(n int) error {
 	f.mu.Lock()
-	f.untold += n
-	taken := f.untold
+	f.unacknowledged += n
+	taken := f.unacknowledged
 	if taken < consoleWindow/4 || f.ended != nil {
 		f.mu.Unlock()
 		return nil
 	}
-	f.untold, f.held = 0, f.held-taken
+	f.unacknowledged, f.held = 0, f.held-taken
 	f.mu.Unlock()
-	return f.tell(consoleMessage{taken: taken})
+	return f.sendMessage(consoleMessage{taken: taken})
 }
 
 // Write sends data in chunks and waits while the window is full. It implements
@@ -171,7 +171,7 @@ func (f *consoleFlow) Write(p []byte) (sent int, err error) {
 		f.mu.Unlock()
 		// The data is copied: gRPC may still read the message after the send, and
 		// the caller of Write may reuse its slice.
-		if err := f.tell(consoleMessage{data: append([]byte(nil), p[sent:sent+n]...)}); err != nil {
+		if err := f.sendMessage(consoleMessage{data: append([]byte(nil), p[sent:sent+n]...)}); err != nil {
 			return sent, err
 		}
 		sent += n

@@ -34,7 +34,7 @@ func (h *remoteHost) ConsoleLimits(ctx context.Context) ([]ConsoleLimit, error) 
 
 func (s *consoleServer) ConsoleLimits(ctx context.Context, req *hypervisorv1.ConsoleLimitsRequest) (
 	*hypervisorv1.ConsoleLimitsResponse, error) {
-	return serve(ctx, s.server, req, func(host Consoler) (*hypervisorv1.ConsoleLimitsResponse, error) {
+	return serve(ctx, s.server, req, func(host ConsoleOpener) (*hypervisorv1.ConsoleLimitsResponse, error) {
 		limits, err := host.ConsoleLimits(ctx)
 		return &hypervisorv1.ConsoleLimitsResponse{Limits: wire.Each(limits, consoleLimitToProto)}, err
 	})
@@ -67,7 +67,7 @@ func (h *remoteHost) OpenConsole(ctx context.Context, spec ConsoleSpec) (Console
 		err = ctx.Err()
 	}
 	if err == nil && first.GetOpened() == nil || errors.Is(err, io.EOF) {
-		err = wire.Lacks("console")
+		err = wire.MissingPart("console")
 	} else if err != nil {
 		err = plugin.CallError(ctx, err)
 	}
@@ -127,7 +127,7 @@ func (c *remoteConsole) Read(p []byte) (int, error) {
 	}
 	n, _, _, err := c.next(p)
 	if n > 0 {
-		_ = c.took(n) // a call that has ended says so at the next reading
+		_ = c.acknowledge(n) // a call that has ended says so at the next reading
 	}
 	return n, err
 }
@@ -147,7 +147,7 @@ func (c *remoteConsole) Resize(ctx context.Context, columns, rows int) error {
 	if err := errors.Join(ctx.Err(), c.reason()); err != nil {
 		return err
 	}
-	if err := c.tell(consoleMessage{columns: columns, rows: rows}); err != nil {
+	if err := c.sendMessage(consoleMessage{columns: columns, rows: rows}); err != nil {
 		return c.failed(err)
 	}
 	return nil
@@ -165,7 +165,7 @@ func (s *consoleServer) OpenConsole(stream consoleStream) error {
 		return err
 	}
 	ctx := stream.Context()
-	return endpoint.With(ctx, s.opener(), first, func(host Consoler) error {
+	return endpoint.With(ctx, s.opener(), first, func(host ConsoleOpener) error {
 		spec := consoleSpecFromProto(first.GetConsole())
 		if err := spec.Check(); err != nil {
 			return err
@@ -178,13 +178,13 @@ func (s *consoleServer) OpenConsole(stream consoleStream) error {
 		if err := stream.Send(&hypervisorv1.OpenConsoleResponse{Opened: consoleOpenedToProto(console)}); err != nil {
 			return err
 		}
-		return carry(ctx, stream, console)
+		return carryConsole(ctx, stream, console)
 	})
 }
 
-// carry carries a console over its call until either has ended, and gives the
+// carryConsole carries a console over its call until either has ended, and gives the
 // reason: nil where the console's other side has ended it.
-func carry(ctx context.Context, stream consoleStream, console Console) error {
+func carryConsole(ctx context.Context, stream consoleStream, console Console) error {
 	flow := newConsoleFlow(func(m consoleMessage) error {
 		return stream.Send(&hypervisorv1.OpenConsoleResponse{Data: m.data, Taken: int32(m.taken)})
 	})
@@ -210,12 +210,12 @@ func carry(ctx context.Context, stream consoleStream, console Console) error {
 	}()
 	var typing sync.WaitGroup
 	typing.Go(func() {
-		if err := typeInto(ctx, console, flow); err != nil {
+		if err := copyInput(ctx, console, flow); err != nil {
 			stop(err)
 		}
 	})
 	// What fails to be read once the console was closed has the reason for that.
-	err := show(console, flow)
+	err := copyOutput(console, flow)
 	flow.end(err)
 	_ = console.Close()
 	typing.Wait()
@@ -225,8 +225,8 @@ func carry(ctx context.Context, stream consoleStream, console Console) error {
 	return nil
 }
 
-// show carries what the console says, and gives the reason of its end.
-func show(console io.Reader, flow *consoleFlow) error {
+// copyOutput carries what the console says, and gives the reason of its end.
+func copyOutput(console io.Reader, flow *consoleFlow) error {
 	buffer := make([]byte, consoleChunk)
 	for {
 		n, err := console.Read(buffer)
@@ -241,8 +241,8 @@ func show(console io.Reader, flow *consoleFlow) error {
 	}
 }
 
-// typeInto carries what the caller types, and sizes; nil when the flow has ended.
-func typeInto(ctx context.Context, console Console, flow *consoleFlow) (err error) {
+// copyInput carries what the caller types, and sizes; nil when the flow has ended.
+func copyInput(ctx context.Context, console Console, flow *consoleFlow) (err error) {
 	defer func() {
 		if value := recover(); value != nil { // of the driver, in a goroutine that is not the call's
 			err = plugin.Errorf(plugin.Internal, "the driver panicked: %v", value)
@@ -261,7 +261,7 @@ func typeInto(ctx context.Context, console Console, flow *consoleFlow) (err erro
 			}
 		default:
 			if _, err = console.Write(buffer[:n]); err == nil {
-				err = flow.took(n)
+				err = flow.acknowledge(n)
 			}
 		}
 		if err != nil {

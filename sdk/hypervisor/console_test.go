@@ -22,7 +22,7 @@ import (
 )
 
 // consoles is a cluster in memory behind gRPC, and a container of it.
-func consoles(t *testing.T) (*memdriver.Cluster, hypervisor.Consoler, hypervisor.GuestRef) {
+func consoles(t *testing.T) (*memdriver.Cluster, hypervisor.ConsoleOpener, hypervisor.GuestRef) {
 	t.Helper()
 	driver := memdriver.New()
 	cluster := driver.Add("a.mem:8006", memdriver.Spec{})
@@ -31,7 +31,7 @@ func consoles(t *testing.T) (*memdriver.Cluster, hypervisor.Consoler, hypervisor
 	if err != nil {
 		t.Fatal(err)
 	}
-	at, ok := hypervisor.As[hypervisor.Consoler](host)
+	at, ok := hypervisor.As[hypervisor.ConsoleOpener](host)
 	if !ok {
 		t.Fatal("it has no consoles")
 	}
@@ -39,7 +39,7 @@ func consoles(t *testing.T) (*memdriver.Cluster, hypervisor.Consoler, hypervisor
 }
 
 // terminal opens one, closes it with the test, and skips the prompt.
-func terminal(t *testing.T, at hypervisor.Consoler, ref hypervisor.GuestRef) hypervisor.Console {
+func terminal(t *testing.T, at hypervisor.ConsoleOpener, ref hypervisor.GuestRef) hypervisor.Console {
 	t.Helper()
 	console, err := at.OpenConsole(t.Context(), hypervisor.ConsoleSpec{Guest: &ref})
 	if err != nil {
@@ -178,7 +178,7 @@ func TestConsoleOfASlowReaderHoldsLittle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at, _ := hypervisor.As[hypervisor.Consoler](host)
+	at, _ := hypervisor.As[hypervisor.ConsoleOpener](host)
 	console, err := at.OpenConsole(t.Context(), hypervisor.ConsoleSpec{Node: cluster.Nodes()[0]})
 	if err != nil {
 		t.Fatal(err)

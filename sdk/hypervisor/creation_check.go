@@ -14,6 +14,6 @@ type CreationChecker interface {
 	CheckVM(ctx context.Context, spec VMSpec) error
 	// CheckClone checks Cloner.Clone.
 	CheckClone(ctx context.Context, guest GuestRef, spec CloneSpec) error
-	// CheckRestore checks Backuper.Restore.
+	// CheckRestore checks BackupManager.Restore.
 	CheckRestore(ctx context.Context, spec RestoreSpec) error
 }

@@ -15,9 +15,9 @@
 //   - Driver describes itself (Info) and opens a Host for a target.
 //   - Host is one endpoint seen through one credential. It reads the version, the
 //     inventory, single guests and tasks.
-//   - Everything else is an optional interface of one to five methods: Lifecycler,
-//     Snapshotter, Provisioner, Backuper, Migrator and others. ability.go lists them
-//     all. The host type implements them, except RoleScripter, RoleOutputReader,
+//   - Everything else is an optional interface of one to five methods: LifecycleManager,
+//     Snapshotter, Provisioner, BackupManager, Migrator and others. ability.go lists them
+//     all. The host type implements them, except RoleScriptWriter, RoleOutputReader,
 //     CertificateReader, CredentialReader and Enroller, which the driver implements.
 //   - Service registers a driver with plugin.Serve. It finds the optional interfaces
 //     with type assertions and reports their names in Info.Abilities.

@@ -8,7 +8,7 @@ import (
 )
 
 // Driver opens hosts. Its methods may be called from several goroutines at the same
-// time. A driver that can do more implements RoleScripter, RoleOutputReader,
+// time. A driver that can do more implements RoleScriptWriter, RoleOutputReader,
 // CertificateReader, CredentialReader or Enroller as well.
 type Driver interface {
 	// Info returns the description of the driver. It must not use the network.

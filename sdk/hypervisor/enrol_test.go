@@ -15,7 +15,7 @@ import (
 )
 
 // telling is a driver that puts whatever it is given into its errors.
-type telling struct{ memdriver.Certified }
+type telling struct{ memdriver.CertificateDriver }
 
 func (telling) ReadCredential(_ context.Context, c endpoint.Credential) (endpoint.Credential, error) {
 	return endpoint.Credential{}, plugin.Errorf(plugin.Invalid, "not taken: %s", string(c.Secret))
@@ -35,7 +35,7 @@ func (telling) Redeem(_ context.Context, target endpoint.Target, code plugin.Sec
 
 func TestCodesAndKeysStayOutOfErrors(t *testing.T) {
 	t.Parallel()
-	client := drivertest.Remote(t, hypervisor.Service{Driver: telling{memdriver.NewCertified()}, HostType: (*memdriver.Host)(nil)})
+	client := drivertest.Remote(t, hypervisor.Service{Driver: telling{memdriver.NewCertificateDriver()}, HostType: (*memdriver.Host)(nil)})
 	made, err := client.NewCredential(t.Context(), endpoint.Monitoring)
 	if err != nil {
 		t.Fatal(err)

@@ -133,10 +133,10 @@ func (h *remoteHost) CopyFromGuest(ctx context.Context, guest GuestRef, name str
 		if part.GetFile() != nil {
 			file = new(nodeFileFromProto(part.GetFile()))
 		}
-		return writeNode(content, part.GetData())
+		return writeNodeData(content, part.GetData())
 	})
 	if err == nil && file == nil {
-		err = wire.Lacks("file")
+		err = wire.MissingPart("file")
 	}
 	if err != nil {
 		return NodeFile{}, err

@@ -13,7 +13,7 @@ func (h *remoteHost) Guest(ctx context.Context, ref GuestRef) (Guest, error) {
 	case err != nil:
 		return Guest{}, err
 	case answer.GetGuest() == nil:
-		return Guest{}, wire.Lacks("guest")
+		return Guest{}, wire.MissingPart("guest")
 	}
 	return guestFromProto(answer.GetGuest()), nil
 }

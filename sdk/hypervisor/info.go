@@ -38,20 +38,20 @@ type Info struct {
 	Capabilities []endpoint.Capability
 	// Actions are the power actions of guests by kind. A kind without entry has
 	// those of the function Actions. The service neither offers nor accepts others.
-	// The field has no effect without the ability Lifecycler.
+	// The field has no effect without the ability LifecycleManager.
 	Actions []KindActions
-	// Scope describes what rights can be limited to, for RoleScripter and
+	// Scope describes what rights can be limited to, for RoleScriptWriter and
 	// Permissions. It is zero if rights cannot be limited.
 	Scope Scope
 	// Usual contains the names that most hosts have. A new guest uses them if they
 	// exist on the node and the request names no others. It is zero if there are
 	// none.
-	Usual Usual
+	Usual DefaultNames
 }
 
-// Usual contains names that most hosts of a hypervisor have in common. An empty
+// DefaultNames contains names that most hosts of a hypervisor have in common. An empty
 // field means that there is none.
-type Usual struct {
+type DefaultNames struct {
 	// Storage is the storage for the disks of guests. Bridge is the network that
 	// guests are attached to.
 	Storage, Bridge string
@@ -132,8 +132,8 @@ func (info Info) Form(name string) (CredentialForm, bool) {
 // Has reports whether the hypervisor has the capability.
 func (info Info) Has(c endpoint.Capability) bool { return slices.Contains(info.Capabilities, c) }
 
-// Knows reports whether guests of a kind have the action.
-func (info Info) Knows(kind GuestKind, action Action) bool {
+// HasAction reports whether guests of a kind have the action.
+func (info Info) HasAction(kind GuestKind, action Action) bool {
 	for _, of := range info.Actions {
 		if of.Kind == kind {
 			return slices.Contains(of.Actions, action)

@@ -25,7 +25,7 @@ func infoFromProto(in *hypervisorv1.InfoResponse) Info {
 		Name: in.GetName(), Version: in.GetVersion(), Product: in.GetProduct(), Abilities: in.GetAbilities(),
 		DefaultPort: in.GetDefaultPort(), Forms: wire.Each(in.GetForms(), formFromProto),
 		Scope:        Scope{Word: in.GetScope().GetWord(), Holds: in.GetScope().GetHolds(), Example: in.GetScope().GetExample()},
-		Usual:        Usual{Storage: in.GetUsual().GetStorage(), Bridge: in.GetUsual().GetBridge()},
+		Usual:        DefaultNames{Storage: in.GetUsual().GetStorage(), Bridge: in.GetUsual().GetBridge()},
 		Capabilities: wire.Each(in.GetCapabilities(), func(c string) endpoint.Capability { return endpoint.Capability(c) }),
 		Actions: wire.Each(in.GetActions(), func(k *hypervisorv1.KindActions) KindActions {
 			return KindActions{Kind: GuestKind(k.GetKind()), Actions: wire.Each(k.GetActions(), func(a string) Action { return Action(a) })}
@@ -56,8 +56,8 @@ func scopeToProto(s Scope) *hypervisorv1.Scope {
 }
 
 // usualToProto is nil for the zero Usual.
-func usualToProto(u Usual) *hypervisorv1.Usual {
-	if u == (Usual{}) {
+func usualToProto(u DefaultNames) *hypervisorv1.Usual {
+	if u == (DefaultNames{}) {
 		return nil
 	}
 	return &hypervisorv1.Usual{Storage: wire.Text(u.Storage), Bridge: wire.Text(u.Bridge)}

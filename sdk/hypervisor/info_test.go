@@ -39,7 +39,8 @@ func TestDescribeCompletes(t *testing.T) {
 			!slices.Equal(info.Capabilities, endpoint.Capabilities()) || info.Scope != (hypervisor.Scope{}) {
 			t.Errorf("%s: %+v", name, info)
 		}
-		if info.Knows(hypervisor.Container, hypervisor.Pause) || !info.Knows(hypervisor.VM, hypervisor.Reset) || info.Knows("host", "explode") {
+		if info.HasAction(hypervisor.Container, hypervisor.Pause) || !info.HasAction(hypervisor.VM, hypervisor.Reset) || info.HasAction("host",
+			"explode") {
 			t.Errorf("%s: the actions are others than those of the function Actions", name)
 		}
 	}
@@ -47,7 +48,7 @@ func TestDescribeCompletes(t *testing.T) {
 
 func TestDescribeOverGRPC(t *testing.T) {
 	t.Parallel()
-	certified := memdriver.NewCertified()
+	certified := memdriver.NewCertificateDriver()
 	client := drivertest.Remote(t, hypervisor.Service{Driver: certified, HostType: (*memdriver.Host)(nil)})
 	info, err := hypervisor.Describe(t.Context(), client)
 	if err != nil {
@@ -55,8 +56,8 @@ func TestDescribeOverGRPC(t *testing.T) {
 	}
 	form, ok := info.Form(endpoint.FormClientCertificate)
 	if info.DefaultPort != "8443" || !info.Forms[0].OneTime || !ok || !form.Multiline || info.Has(endpoint.NodePower) ||
-		!info.Has(endpoint.Backup) || info.Scope.Word != "project" || !info.Knows(hypervisor.Container, hypervisor.Pause) ||
-		info.Knows(hypervisor.VM, hypervisor.Reset) {
+		!info.Has(endpoint.Backup) || info.Scope.Word != "project" || !info.HasAction(hypervisor.Container, hypervisor.Pause) ||
+		info.HasAction(hypervisor.VM, hypervisor.Reset) {
 		t.Errorf("%+v", info)
 	}
 	if _, ok := info.Form("handshake"); ok {

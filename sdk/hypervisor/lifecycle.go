@@ -28,9 +28,9 @@ func Actions(kind GuestKind) []Action {
 	return []Action{Start, Stop, Shutdown, Restart, Pause, Resume, Reset}
 }
 
-// Lifecycler is implemented by hosts that can change a guest's power state. It
+// LifecycleManager is implemented by hosts that can change a guest's power state. It
 // needs the Lifecycle capability.
-type Lifecycler interface {
+type LifecycleManager interface {
 	// Act sends the action once and never repeats it, whatever happens to the
 	// connection. An error of kind Unreachable or Timeout means that the hypervisor
 	// may or may not have accepted it. Act returns the ID of the task that the

@@ -19,7 +19,7 @@ type lifecycleServer struct {
 }
 
 func (s *lifecycleServer) Act(ctx context.Context, req *hypervisorv1.ActRequest) (*hypervisorv1.ActResponse, error) {
-	return serve(ctx, s.server, req, func(host Lifecycler) (*hypervisorv1.ActResponse, error) {
+	return serve(ctx, s.server, req, func(host LifecycleManager) (*hypervisorv1.ActResponse, error) {
 		task, err := host.Act(ctx, refFromProto(req.GetGuest()), Action(req.GetAction()))
 		return &hypervisorv1.ActResponse{TaskId: wire.Text(task)}, err
 	})

@@ -43,7 +43,7 @@ func (s *networkManageServer) StageInterface(ctx context.Context, req *hyperviso
 	*hypervisorv1.StageInterfaceResponse, error) {
 	return serve(ctx, s.server, req, func(host NetworkManager) (*hypervisorv1.StageInterfaceResponse, error) {
 		if req.GetWant() == nil {
-			return nil, wire.Lacks("want")
+			return nil, wire.MissingPart("want")
 		}
 		return &hypervisorv1.StageInterfaceResponse{}, host.StageInterface(ctx, interfaceChangeFromProto(req))
 	})

@@ -85,13 +85,13 @@ func receiveRun(ctx, callCtx context.Context, streams NodeStreams, receive func(
 		case errors.Is(err, io.EOF) && result != nil:
 			return *result, nil
 		case errors.Is(err, io.EOF):
-			return NodeResult{}, wire.Lacks("result")
+			return NodeResult{}, wire.MissingPart("result")
 		case err != nil && ctx.Err() == nil && callCtx.Err() != nil:
 			return NodeResult{}, context.Cause(callCtx) // the input's reader
 		case err != nil:
 			return NodeResult{}, plugin.CallError(ctx, err)
 		}
-		if err := errors.Join(writeNode(streams.Output, got.GetOutput()), writeNode(streams.Errors, got.GetErrors())); err != nil {
+		if err := errors.Join(writeNodeData(streams.Output, got.GetOutput()), writeNodeData(streams.Errors, got.GetErrors())); err != nil {
 			return NodeResult{}, err
 		}
 		if r := got.GetResult(); r != nil {
@@ -100,7 +100,7 @@ func receiveRun(ctx, callCtx context.Context, streams NodeStreams, receive func(
 	}
 }
 
-func writeNode(to io.Writer, data []byte) error {
+func writeNodeData(to io.Writer, data []byte) error {
 	if to == nil || len(data) == 0 {
 		return nil
 	}
@@ -276,10 +276,10 @@ func (h *remoteHost) CopyFromNode(ctx context.Context, name string, limit int64,
 		if part.GetFile() != nil {
 			file = new(nodeFileFromProto(part.GetFile()))
 		}
-		return writeNode(content, part.GetData())
+		return writeNodeData(content, part.GetData())
 	})
 	if err == nil && file == nil {
-		err = wire.Lacks("file")
+		err = wire.MissingPart("file")
 	}
 	if err != nil {
 		return NodeFile{}, err

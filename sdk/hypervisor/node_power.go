@@ -14,9 +14,9 @@ const (
 // PowerCommands returns all power commands.
 func PowerCommands() []PowerCommand { return []PowerCommand{PowerReboot, PowerShutdown} }
 
-// NodePowerer is implemented by hosts that can reboot and shut down their nodes. It
+// NodePowerManager is implemented by hosts that can reboot and shut down their nodes. It
 // needs the NodePower capability and no other.
-type NodePowerer interface {
+type NodePowerManager interface {
 	// PowerNode sends a command to a node and returns when the node has accepted
 	// it. The node shuts its guests down first, as its configuration says, and
 	// still answers meanwhile; NodeReader shows the progress. Node names follow the

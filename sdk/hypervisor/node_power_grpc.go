@@ -20,7 +20,7 @@ type nodePowerServer struct {
 }
 
 func (s *nodePowerServer) PowerNode(ctx context.Context, req *hypervisorv1.PowerNodeRequest) (*hypervisorv1.PowerNodeResponse, error) {
-	return serve(ctx, s.server, req, func(host NodePowerer) (*hypervisorv1.PowerNodeResponse, error) {
+	return serve(ctx, s.server, req, func(host NodePowerManager) (*hypervisorv1.PowerNodeResponse, error) {
 		return &hypervisorv1.PowerNodeResponse{}, host.PowerNode(ctx, req.GetNode(), PowerCommand(req.GetCommand()))
 	})
 }

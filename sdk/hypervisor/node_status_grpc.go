@@ -14,7 +14,7 @@ func (h *remoteHost) NodeStatus(ctx context.Context, node string) (NodeStatus, e
 	case err != nil:
 		return NodeStatus{}, err
 	case answer.GetStatus() == nil:
-		return NodeStatus{}, wire.Lacks("status")
+		return NodeStatus{}, wire.MissingPart("status")
 	}
 	return nodeStatusFromProto(answer.GetStatus()), nil
 }

@@ -64,7 +64,7 @@ func TestNodeStatusSurvives(t *testing.T) {
 			if !ok {
 				t.Fatal("the host is no node reader")
 			}
-			if _, ok := hypervisor.As[hypervisor.Lifecycler](host); ok {
+			if _, ok := hypervisor.As[hypervisor.LifecycleManager](host); ok {
 				t.Error("the host is a lifecycler too")
 			}
 			got, err := reader.NodeStatus(t.Context(), "pve1")

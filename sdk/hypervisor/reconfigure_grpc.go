@@ -24,7 +24,7 @@ func (h *remoteHost) OptionKeys(ctx context.Context, kind GuestKind) ([]OptionKe
 
 func (s *reconfigureServer) OptionKeys(ctx context.Context, req *hypervisorv1.OptionKeysRequest) (
 	*hypervisorv1.OptionKeysResponse, error) {
-	return serve(ctx, s.server, req, func(host Reconfigurer) (*hypervisorv1.OptionKeysResponse, error) {
+	return serve(ctx, s.server, req, func(host ConfigEditor) (*hypervisorv1.OptionKeysResponse, error) {
 		keys, err := host.OptionKeys(ctx, GuestKind(req.GetKind()))
 		return &hypervisorv1.OptionKeysResponse{Keys: wire.Each(keys, optionKeyToProto)}, err
 	})
@@ -38,7 +38,7 @@ func (h *remoteHost) Reconfigure(ctx context.Context, guest GuestRef, change Con
 
 func (s *reconfigureServer) Reconfigure(ctx context.Context, req *hypervisorv1.ReconfigureRequest) (
 	*hypervisorv1.ReconfigureResponse, error) {
-	return serve(ctx, s.server, req, func(host Reconfigurer) (*hypervisorv1.ReconfigureResponse, error) {
+	return serve(ctx, s.server, req, func(host ConfigEditor) (*hypervisorv1.ReconfigureResponse, error) {
 		return &hypervisorv1.ReconfigureResponse{}, host.Reconfigure(ctx, refFromProto(req.GetGuest()), changeFromProto(req.GetChange()))
 	})
 }
@@ -51,7 +51,7 @@ func (h *remoteHost) GrowDisk(ctx context.Context, guest GuestRef, growth DiskGr
 }
 
 func (s *reconfigureServer) GrowDisk(ctx context.Context, req *hypervisorv1.GrowDiskRequest) (*hypervisorv1.GrowDiskResponse, error) {
-	return serve(ctx, s.server, req, func(host Reconfigurer) (*hypervisorv1.GrowDiskResponse, error) {
+	return serve(ctx, s.server, req, func(host ConfigEditor) (*hypervisorv1.GrowDiskResponse, error) {
 		return &hypervisorv1.GrowDiskResponse{}, host.GrowDisk(ctx, refFromProto(req.GetGuest()), growthFromProto(req))
 	})
 }

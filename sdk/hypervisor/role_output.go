@@ -10,7 +10,7 @@ import (
 // MaxRoleOutput is the largest output of a role script in bytes.
 const MaxRoleOutput = 64 << 10
 
-// RoleOutputReader is implemented by a RoleScripter that can read the output of its
+// RoleOutputReader is implemented by a RoleScriptWriter that can read the output of its
 // script, as an administrator copied it from a terminal: with prompts, borders,
 // wrapped lines, repetitions and the script itself in front. TerminalLines removes
 // such additions.
@@ -26,9 +26,9 @@ type RoleOutputReader interface {
 
 // RoleOutput is the result of RoleOutputReader.ReadRoleOutput.
 type RoleOutput struct {
-	// Made contains the credentials in the form in which people would enter them,
+	// Created contains the credentials in the form in which people would enter them,
 	// ordered by capability, at most one for each. The form may be OneTime.
-	Made []endpoint.Credential
+	Created []endpoint.Credential
 	// Kept contains the other capabilities: their credential existed before the
 	// script ran, so the script cannot print its secret.
 	Kept []endpoint.Capability

@@ -29,14 +29,14 @@ func (s *roleOutputServer) ReadRoleOutput(ctx context.Context, req *hypervisorv1
 
 func roleOutputToProto(o RoleOutput) *hypervisorv1.ReadRoleOutputResponse {
 	return &hypervisorv1.ReadRoleOutputResponse{
-		Made: wire.Each(o.Made, endpoint.CredentialToProto),
+		Made: wire.Each(o.Created, endpoint.CredentialToProto),
 		Kept: wire.Each(o.Kept, func(c endpoint.Capability) string { return wire.Text(string(c)) }),
 	}
 }
 
 func roleOutputFromProto(o *hypervisorv1.ReadRoleOutputResponse) RoleOutput {
 	return RoleOutput{
-		Made: wire.Each(o.GetMade(), endpoint.CredentialFromProto),
-		Kept: wire.Each(o.GetKept(), func(c string) endpoint.Capability { return endpoint.Capability(c) }),
+		Created: wire.Each(o.GetMade(), endpoint.CredentialFromProto),
+		Kept:    wire.Each(o.GetKept(), func(c string) endpoint.Capability { return endpoint.Capability(c) }),
 	}
 }

@@ -22,10 +22,10 @@ type RoleScriptQuery struct {
 	Recommended bool
 }
 
-// RoleScripter is implemented by drivers that can write the script with which an
+// RoleScriptWriter is implemented by drivers that can write the script with which an
 // administrator creates the user, roles and credentials on the hypervisor. It does
 // not use the network. A capability that Info does not name is Invalid.
-type RoleScripter interface {
+type RoleScriptWriter interface {
 	// RoleScript returns a POSIX shell script that is safe to run twice. It prints
 	// the credentials that it created.
 	RoleScript(ctx context.Context, query RoleScriptQuery) (string, error)

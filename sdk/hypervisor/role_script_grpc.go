@@ -8,13 +8,13 @@ import (
 	hypervisorv1 "github.com/hostler/hostler/sdk/proto/hostler/hypervisor/v1"
 )
 
-// RoleScript implements RoleScripter.
+// RoleScript implements RoleScriptWriter.
 func (c *Client) RoleScript(ctx context.Context, query RoleScriptQuery) (string, error) {
 	answer, err := wire.Call(ctx, hypervisorv1.NewRoleScriptServiceClient(c.conn).RoleScript, scriptQueryToProto(query))
 	return answer.GetScript(), err
 }
 
-// RoleRemoval implements RoleScripter.
+// RoleRemoval implements RoleScriptWriter.
 func (c *Client) RoleRemoval(ctx context.Context, capability endpoint.Capability, credentialID string) ([]string, error) {
 	req := &hypervisorv1.RoleRemovalRequest{Capability: wire.Text(string(capability)), CredentialId: wire.Text(credentialID)}
 	answer, err := wire.Call(ctx, hypervisorv1.NewRoleScriptServiceClient(c.conn).RoleRemoval, req)
@@ -23,7 +23,7 @@ func (c *Client) RoleRemoval(ctx context.Context, capability endpoint.Capability
 
 type roleScriptServer struct {
 	hypervisorv1.UnimplementedRoleScriptServiceServer
-	scripter RoleScripter
+	scripter RoleScriptWriter
 }
 
 func (s *roleScriptServer) RoleScript(ctx context.Context, req *hypervisorv1.RoleScriptRequest) (*hypervisorv1.RoleScriptResponse, error) {

@@ -37,7 +37,7 @@ func (h *remoteHost) StorageDefinition(ctx context.Context, name string) (Storag
 		return StorageDefinition{}, err
 	}
 	if answer.GetDefinition() == nil {
-		return StorageDefinition{}, wire.Lacks("definition")
+		return StorageDefinition{}, wire.MissingPart("definition")
 	}
 	return definitionFromProto(answer.GetDefinition()), nil
 }

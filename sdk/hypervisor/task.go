@@ -42,8 +42,8 @@ type TaskList struct {
 	CompleteSince time.Time
 }
 
-// Reaches reports whether the list misses nothing from t on.
-func (l TaskList) Reaches(t time.Time) bool {
+// ReachesBackTo reports whether the list misses nothing from t on.
+func (l TaskList) ReachesBackTo(t time.Time) bool {
 	return !l.CompleteSince.IsZero() && !l.CompleteSince.After(t)
 }
 

@@ -11,13 +11,13 @@ import (
 	"google.golang.org/grpc"
 )
 
-// mostLines is what is taken of a log that was asked for as a whole.
-const mostLines = 100_000
+// maxLogLines is what is taken of a log that was asked for as a whole.
+const maxLogLines = 100_000
 
 func (h *remoteHost) TaskLog(ctx context.Context, taskID string, query LogQuery) (Log, error) {
 	most := query.Limit
 	if most <= 0 {
-		most = mostLines
+		most = maxLogLines
 	}
 	var log Log
 	req := &hypervisorv1.TaskLogRequest{Target: h.target, TaskId: wire.Text(taskID), Start: int64(query.Start), Limit: int64(query.Limit)}

@@ -17,8 +17,8 @@ var sequences = regexp.MustCompile(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]|\x1b[\]PX
 var flat = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n", "\u00a0", " ", "\t", " ",
 	"\u2010", "-", "\u2011", "-", "\u00ad", "", "\u200b", "", "\u200c", "", "\u200d", "", "\u2060", "", "\ufeff", "")
 
-// ruled is a line of a table that has nothing in it.
-var ruled = regexp.MustCompile(`^[ +|=~-]*$`)
+// isTableRule is a line of a table that has nothing in it.
+var isTableRule = regexp.MustCompile(`^[ +|=~-]*$`)
 
 // TerminalLines are the lines of what was copied from a terminal without what a
 // terminal, a shell or the way here has added: colours and movements of the
@@ -44,7 +44,7 @@ func bare(line string) string {
 		}
 		return -1
 	}, line)
-	if ruled.MatchString(line) {
+	if isTableRule.MatchString(line) {
 		return ""
 	}
 	line = strings.Trim(line, " |")

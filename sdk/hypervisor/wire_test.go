@@ -33,7 +33,7 @@ func remote(t *testing.T) (*memdriver.Cluster, hypervisor.Host) {
 // From when on a list of tasks is complete is kept, the beginning of time too; a plugin that says nothing of it knows of none.
 func TestCompletenessOfTaskListsSurvives(t *testing.T) {
 	t.Parallel()
-	for driver, want := range map[*memdriver.Driver]time.Time{memdriver.New(): time.Unix(0, 0), memdriver.NewCertified().Driver: {}} {
+	for driver, want := range map[*memdriver.Driver]time.Time{memdriver.New(): time.Unix(0, 0), memdriver.NewCertificateDriver().Driver: {}} {
 		cluster := driver.Add("a.mem:8006", memdriver.Spec{})
 		client := drivertest.Remote(t, hypervisor.Service{Driver: driver, HostType: (*memdriver.Host)(nil)})
 		host, err := client.Open(t.Context(), cluster.Target(endpoint.Monitoring))
@@ -173,7 +173,7 @@ func open(t *testing.T, h *plainHost) (*hypervisor.Client, hypervisor.Host) {
 func TestNothingOptional(t *testing.T) {
 	t.Parallel()
 	client, host := open(t, &plainHost{})
-	if _, ok := hypervisor.As[hypervisor.Lifecycler](host); ok {
+	if _, ok := hypervisor.As[hypervisor.LifecycleManager](host); ok {
 		t.Error("the host is a lifecycler")
 	}
 	if _, ok := hypervisor.As[hypervisor.TaskStopper](host); ok {
@@ -182,11 +182,11 @@ func TestNothingOptional(t *testing.T) {
 	if _, ok := hypervisor.As[hypervisor.NodeReader](host); ok {
 		t.Error("the host is a node reader")
 	}
-	if _, ok := hypervisor.As[hypervisor.RoleScripter](client); ok {
+	if _, ok := hypervisor.As[hypervisor.RoleScriptWriter](client); ok {
 		t.Error("the driver is a role scripter")
 	}
 	// Whoever calls all the same is told so.
-	_, err := host.(hypervisor.Lifecycler).Act(t.Context(), hypervisor.GuestRef{}, hypervisor.Start)
+	_, err := host.(hypervisor.LifecycleManager).Act(t.Context(), hypervisor.GuestRef{}, hypervisor.Start)
 	if plugin.KindOf(err) != plugin.Unsupported {
 		t.Errorf("error is %v, want unsupported", err)
 	}

@@ -26,10 +26,10 @@ func AbilityOf[Optional, S any](name string, holder func(S) any, register func(g
 	return Ability[S]{name: name, optional: reflect.TypeFor[Optional](), holder: holder, register: register}
 }
 
-// Claimer is implemented by values that represent a plugin in the service. Such a
+// AbilityReporter is implemented by values that represent a plugin in the service. Such a
 // value has the methods of every optional interface. Can reports which of them the
 // plugin really answers.
-type Claimer interface {
+type AbilityReporter interface {
 	Can(ability string) bool
 }
 
@@ -39,7 +39,7 @@ func (a Ability[S]) has(v any) bool {
 	if v == nil || !reflect.TypeOf(v).Implements(a.optional) {
 		return false
 	}
-	claimer, ok := v.(Claimer)
+	claimer, ok := v.(AbilityReporter)
 	return !ok || claimer.Can(a.name)
 }
 
@@ -91,28 +91,28 @@ func abilityOf[Optional, S any](table Abilities[S]) Ability[S] {
 	return table[i]
 }
 
-// Claims is what a kind's client knows of its plugin. Client types embed it. Until
+// ReportedAbilities is what a kind's client knows of its plugin. Client types embed it. Until
 // a description is set, every ability counts as claimed, and a call that the plugin
 // does not answer is Unsupported. Claims is safe for concurrent use.
-type Claims struct {
+type ReportedAbilities struct {
 	description atomic.Pointer[Description]
 }
 
 // SetDescription stores the description of the plugin and replaces an earlier one.
-func (c *Claims) SetDescription(d Description) { c.description.Store(&d) }
+func (c *ReportedAbilities) SetDescription(d Description) { c.description.Store(&d) }
 
 // Described reports whether the plugin's description is known.
-func (c *Claims) Described() bool { return c.description.Load() != nil }
+func (c *ReportedAbilities) Described() bool { return c.description.Load() != nil }
 
-// Can implements Claimer.
-func (c *Claims) Can(ability string) bool {
+// Can implements AbilityReporter.
+func (c *ReportedAbilities) Can(ability string) bool {
 	d := c.description.Load()
 	return d == nil || slices.Contains(d.Abilities, ability)
 }
 
 // CanAt reports whether the plugin has an ability at a kind of scope. A description
 // without scopes has each ability at all of them.
-func (c *Claims) CanAt(scope, ability string) bool {
+func (c *ReportedAbilities) CanAt(scope, ability string) bool {
 	d := c.description.Load()
 	if d == nil || d.Scopes == nil {
 		return d == nil || slices.Contains(d.Abilities, ability)

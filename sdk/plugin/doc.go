@@ -29,7 +29,7 @@
 //
 // An optional interface of a kind is an Ability. The table Abilities registers the
 // gRPC services of those that the plugin implements and reports their names in the
-// Description. On the service's side Claims remembers the Description, and As answers
+// Description. On the service's side ReportedAbilities remembers the Description, and As answers
 // whether the plugin has an ability.
 //
 // # Errors

@@ -65,9 +65,9 @@ func (e *Error) Error() string { return string(e.Kind) + ": " + e.Message }
 // the way from the plugin to the service.
 func (e *Error) Unwrap() error { return e.cause }
 
-// Because sets the cause, whose text does not become part of the Message, and
+// WithCause sets the cause, whose text does not become part of the Message, and
 // returns the same error.
-func (e *Error) Because(cause error) *Error {
+func (e *Error) WithCause(cause error) *Error {
 	e.cause = cause
 	return e
 }

@@ -39,9 +39,11 @@ func CountRequest(ctx context.Context, busy time.Duration) {
 	a.ledger.add(a.address(), max(busy, 0))
 }
 
-// Waiting marks requests that only wait for a hypervisor, such as one that is
+// MarkWaiting marks requests that only wait for a hypervisor, such as one that is
 // answered when a task ends. They count, but their time does not.
-func Waiting(ctx context.Context) context.Context { return context.WithValue(ctx, waitingKey{}, true) }
+func MarkWaiting(ctx context.Context) context.Context {
+	return context.WithValue(ctx, waitingKey{}, true)
+}
 
 // accountKey and waitingKey are keys of context values.
 type (

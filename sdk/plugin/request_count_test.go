@@ -61,7 +61,7 @@ func (h *askingHost) Inventory(ctx context.Context, _ hypervisor.InventoryQuery,
 	if err := page(hypervisor.Page{}); err != nil {
 		return err
 	}
-	return h.get(plugin.Waiting(ctx), "/slow")
+	return h.get(plugin.MarkWaiting(ctx), "/slow")
 }
 
 // counted are the counts of a plugin that asks a server, which holds what is slow until it is released.

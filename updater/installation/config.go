@@ -47,8 +47,8 @@ type Database struct {
 	AdminUser string `json:"admin_user"`
 }
 
-// Packaged is the layout of the Debian package; the file only says what differs.
-func Packaged() Config {
+// PackageConfig is the layout of the Debian package; the file only says what differs.
+func PackageConfig() Config {
 	return Config{
 		Prefix: "/opt/hostler", StateDir: "/var/lib/hostler-updater", Keys: "/etc/hostler/release-keys",
 		Secrets: []string{"/etc/hostler/keys/secret.key"}, Request: "/var/lib/hostler/update-request.json",
@@ -58,8 +58,8 @@ func Packaged() Config {
 	}
 }
 
-// Follows reports whether releases are looked for.
-func (c *Config) Follows() bool { return c.Source != "" && c.Channel != "" }
+// HasSource reports whether releases are looked for.
+func (c *Config) HasSource() bool { return c.Source != "" && c.Channel != "" }
 
 // maxConfig bounds the file, in bytes.
 const maxConfig = 64 << 10
@@ -83,7 +83,7 @@ func ReadConfig(path string) (Config, error) {
 	if err != nil {
 		return Config{}, fmt.Errorf("reading the configuration: %w", err)
 	}
-	c := Packaged()
+	c := PackageConfig()
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&c); err != nil {

@@ -159,12 +159,12 @@ const run = `{"at":"2026-01-02T03:04:05Z","run":"a","step":"backup","event":"beg
 func TestLast(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if s, err := installation.Last(dir); s != nil || err != nil {
+	if s, err := installation.LastStatus(dir); s != nil || err != nil {
 		t.Fatalf("%+v, %v", s, err)
 	}
 	journal := installation.Journal(dir)
 	put(t, journal, run+`{"at":"2026-01-0`, 0o644) // the next line is being written
-	s, err := installation.Last(dir)
+	s, err := installation.LastStatus(dir)
 	if err != nil || s.State != installation.StateInterrupted || s.Step != "migrate" || s.From != "1.0.0" || s.To != "1.1.0" ||
 		s.Request != "r1" ||
 		len(s.Steps) != 2 || s.Steps[0].EndedAt.IsZero() || !s.Steps[1].EndedAt.IsZero() || !s.FinishedAt.IsZero() {
@@ -174,13 +174,14 @@ func TestLast(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s, err := installation.Last(dir); err != nil || s.State != installation.StateRunning {
+	if s, err := installation.LastStatus(dir); err != nil || s.State != installation.StateRunning {
 		t.Errorf("%+v, %v", s, err)
 	}
 	free()
 	put(t, journal, run+`{"at":"2026-01-02T03:04:09Z","run":"a","step":"rolled back","event":"ended","text":"why",`+
 		`"plan":{"from":"1.0.0","to":"1.1.0"}}`+"\n", 0o644)
-	if s, err := installation.Last(dir); err != nil || s.State != installation.StateRolledBack || s.Reason != "why" || s.FinishedAt.IsZero() {
+	if s, err := installation.LastStatus(dir); err != nil || s.State != installation.StateRolledBack || s.Reason != "why" ||
+		s.FinishedAt.IsZero() {
 		t.Errorf("%+v, %v", s, err)
 	}
 	// What came later is the later one, whatever the clock says.
@@ -189,33 +190,33 @@ func TestLast(t *testing.T) {
 		if err := installation.Refuse(dir, refusal); err != nil {
 			t.Fatal(err)
 		}
-		if s, err := installation.Last(dir); err != nil || s.State != installation.StateRefused || s.Reason != "no" || s.Request != "r2" {
+		if s, err := installation.LastStatus(dir); err != nil || s.State != installation.StateRefused || s.Reason != "no" || s.Request != "r2" {
 			t.Errorf("a refusal: %+v, %v", s, err)
 		}
 	}
 	put(t, journal, run+`{"at":"2000-01-02T03:04:09Z","run":"b","step":"failed","event":"ended","text":"why"}`+"\n", 0o644)
-	if s, err := installation.Last(dir); err != nil || s.State != installation.StateFailed || s.Run != "b" {
+	if s, err := installation.LastStatus(dir); err != nil || s.State != installation.StateFailed || s.Run != "b" {
 		t.Errorf("a run after the refusal: %+v, %v", s, err)
 	}
 	put(t, filepath.Join(dir, "refused.json"), "\x00\x00", 0o644)
-	if s, err := installation.Last(dir); err != nil || s.State != installation.StateFailed {
+	if s, err := installation.LastStatus(dir); err != nil || s.State != installation.StateFailed {
 		t.Errorf("a damaged refusal: %+v, %v", s, err)
 	}
 	put(t, journal, "{}x\n\x00\x00\n"+run, 0o644)
-	if s, err := installation.Last(dir); err != nil || s.Run != "a" {
+	if s, err := installation.LastStatus(dir); err != nil || s.Run != "a" {
 		t.Errorf("a damaged line before others: %+v, %v", s, err)
 	}
 	put(t, journal, run+"{}x\n", 0o644)
-	if _, err := installation.Last(dir); err == nil || !strings.Contains(err.Error(), "damaged") {
+	if _, err := installation.LastStatus(dir); err == nil || !strings.Contains(err.Error(), "damaged") {
 		t.Errorf("a damaged last line: %v", err)
 	}
 	put(t, journal, run+`{"at":"2000-01-02T03:04:09Z","run":"a","step":"stop","event":"ended"}`+"\n", 0o644)
-	if s, err := installation.Last(dir); err != nil || len(s.Steps) != 2 || !s.Steps[1].EndedAt.Equal(s.Steps[1].StartedAt) {
+	if s, err := installation.LastStatus(dir); err != nil || len(s.Steps) != 2 || !s.Steps[1].EndedAt.Equal(s.Steps[1].StartedAt) {
 		t.Errorf("a clock that was put back: %+v, %v", s, err)
 	}
 	// A journal of many years is not read from its begin.
 	put(t, journal, strings.Repeat(`{"at":"2026-01-02T03:04:05Z","run":"old","step":"done","event":"ended"}`+"\n", 30_000)+run, 0o644)
-	if s, err := installation.Last(dir); err != nil || s.Run != "a" || len(s.Steps) != 2 {
+	if s, err := installation.LastStatus(dir); err != nil || s.Run != "a" || len(s.Steps) != 2 {
 		t.Errorf("a long journal: %+v, %v", s, err)
 	}
 }
@@ -311,11 +312,11 @@ func TestConfigurationOfThePackage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "updater.json")
 	put(t, path, "{}", 0o644)
 	c, err := installation.ReadConfig(path)
-	if err != nil || c.Follows() || c.Prefix != "/opt/hostler" {
+	if err != nil || c.HasSource() || c.Prefix != "/opt/hostler" {
 		t.Errorf("%+v, %v", c, err)
 	}
 	put(t, path, `{"source":"https://releases.example.org","channel":"stable","database":{"port":5433}}`, 0o644)
-	if c, err = installation.ReadConfig(path); err != nil || !c.Follows() || c.Database.Port != 5433 || c.Database.Name != "hostler" {
+	if c, err = installation.ReadConfig(path); err != nil || !c.HasSource() || c.Database.Port != 5433 || c.Database.Name != "hostler" {
 		t.Errorf("%+v, %v", c, err)
 	}
 	if _, err := installation.ReadConfig(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) {
@@ -327,7 +328,7 @@ func TestConfigurationOfThePackage(t *testing.T) {
 func TestFinished(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if runs, err := installation.Finished(dir); len(runs) != 0 || err != nil {
+	if runs, err := installation.FinishedRuns(dir); len(runs) != 0 || err != nil {
 		t.Fatalf("%+v, %v", runs, err)
 	}
 	first := `{"at":"2026-01-01T03:04:05Z","run":"0","step":"backup","event":"begun","plan":{"from":"0.9.0","to":""}}
@@ -338,18 +339,18 @@ func TestFinished(t *testing.T) {
 	if err := installation.Refuse(dir, installation.Refusal{Request: "r2", Version: "1.1.0", Reason: "no"}); err != nil {
 		t.Fatal(err)
 	}
-	runs, err := installation.Finished(dir)
+	runs, err := installation.FinishedRuns(dir)
 	if err != nil || len(runs) != 3 || runs[0].State != installation.StateFailed || runs[0].Reason != "why" ||
 		runs[1].State != installation.StateDone ||
 		runs[2].State != installation.StateRefused || runs[2].Request != "r2" {
 		t.Errorf("%+v, %v", runs, err)
 	}
 	put(t, installation.Journal(dir), first+"{}x\n"+run, 0o644)
-	if runs, err := installation.Finished(dir); err != nil || len(runs) != 3 {
+	if runs, err := installation.FinishedRuns(dir); err != nil || len(runs) != 3 {
 		t.Errorf("a damaged line inside: %+v, %v", runs, err)
 	}
 	put(t, installation.Journal(dir), first+run+"{}x\n", 0o644)
-	if runs, err := installation.Finished(dir); err == nil {
+	if runs, err := installation.FinishedRuns(dir); err == nil {
 		t.Errorf("a damaged journal: %+v", runs)
 	}
 }
@@ -357,12 +358,12 @@ func TestFinished(t *testing.T) {
 func TestWords(t *testing.T) {
 	t.Parallel()
 	long := "a\x1b]0;x\a\u202e\xff\n" + strings.Repeat("ä", 1<<20)
-	words := installation.Words(long)
+	words := installation.PrintableText(long)
 	if len(words) > 4<<10 || strings.ContainsAny(words, "\x1b\a\n\u202e") || !utf8.ValidString(words) ||
-		!strings.HasPrefix(words, "a ]0;x") || installation.Words(words) != words {
+		!strings.HasPrefix(words, "a ]0;x") || installation.PrintableText(words) != words {
 		t.Errorf("%d bytes: %.40q", len(words), words)
 	}
-	if words := installation.Words("why: nö"); words != "why: nö" {
+	if words := installation.PrintableText("why: nö"); words != "why: nö" {
 		t.Error(words)
 	}
 }

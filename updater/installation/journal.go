@@ -19,9 +19,9 @@ type Event string
 
 // The events.
 const (
-	Begun  Event = "begun"
-	Ended  Event = "ended"
-	Failed Event = "failed"
+	EventBegun  Event = "begun"
+	EventEnded  Event = "ended"
+	EventFailed Event = "failed"
 )
 
 // Line is one line of the journal. It holds no secret: anyone on the machine may read it.
@@ -50,9 +50,9 @@ type Plan struct {
 // maxWords bounds a text that the updater tells, in bytes: a line of the journal must be far smaller than what is read of it.
 const maxWords = 4 << 10
 
-// Words is a text for everybody, such as an error that quotes what a program or a server has said: one line of up to 4 KiB,
+// PrintableText is a text for everybody, such as an error that quotes what a program or a server has said: one line of up to 4 KiB,
 // without what a terminal would take for an order.
-func Words(text string) string {
+func PrintableText(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
 			return r

@@ -48,18 +48,18 @@ type Status struct {
 	StartedAt time.Time
 	// FinishedAt is zero while the run is not at its end.
 	FinishedAt time.Time
-	Steps      []Passage
+	Steps      []StepStatus
 }
 
-// Passage is a step that was begun, in the words of the API. EndedAt is zero until the step went well.
-type Passage struct {
+// StepStatus is a step that was begun, in the words of the API. EndedAt is zero until the step went well.
+type StepStatus struct {
 	Step      Step
 	StartedAt time.Time
 	EndedAt   time.Time
 }
 
-// Last is the status of the newest run, or of the request that came after it and was refused; nil when there was neither.
-func Last(stateDir string) (*Status, error) {
+// LastStatus is the status of the newest run, or of the request that came after it and was refused; nil when there was neither.
+func LastStatus(stateDir string) (*Status, error) {
 	// The lock is looked at first: a run that ends in between has written its end then.
 	locked, err := Locked(stateDir)
 	if err != nil {
@@ -99,9 +99,9 @@ func summary(lines []Line) *Status {
 		}
 		step := line.Step.Public()
 		if n := len(s.Steps); n == 0 || s.Steps[n-1].Step != step {
-			s.Steps = append(s.Steps, Passage{Step: step, StartedAt: line.At})
+			s.Steps = append(s.Steps, StepStatus{Step: step, StartedAt: line.At})
 		}
-		if line.Event == Ended {
+		if line.Event == EventEnded {
 			s.Steps[len(s.Steps)-1].EndedAt = line.At
 			if start := s.Steps[len(s.Steps)-1].StartedAt; line.At.Before(start) {
 				s.Steps[len(s.Steps)-1].EndedAt = start // the clock was put back
@@ -142,7 +142,7 @@ func Refuse(stateDir string, r Refusal) error {
 	if lines, err := ReadJournal(Journal(stateDir)); err == nil && len(lines) > 0 {
 		r.After = lines[len(lines)-1].Run
 	}
-	r.Reason = Words(r.Reason)
+	r.Reason = PrintableText(r.Reason)
 	text, err := json.Marshal(r)
 	if err != nil {
 		return fmt.Errorf("encoding a refusal: %w", err)

@@ -44,8 +44,8 @@ func small(ctx context.Context, source Source, name string) ([]byte, error) {
 
 // Errors of a tarball that is not what the manifest says.
 var (
-	ErrSize = errors.New("the size of the file does not match the manifest")
-	ErrSum  = errors.New("the SHA-256 of the file does not match the manifest")
+	ErrSize     = errors.New("the size of the file does not match the manifest")
+	ErrChecksum = errors.New("the SHA-256 of the file does not match the manifest")
 )
 
 // Download fetches a tarball into a new file, and removes the file again unless
@@ -77,7 +77,7 @@ func Download(ctx context.Context, source Source, want File, path string, progre
 	case n != want.Size:
 		return fmt.Errorf("downloading %s: %w", want.Name, ErrSize)
 	case hex.EncodeToString(sum.Sum(nil)) != want.SHA256:
-		return fmt.Errorf("downloading %s: %w", want.Name, ErrSum)
+		return fmt.Errorf("downloading %s: %w", want.Name, ErrChecksum)
 	}
 	if err := out.Sync(); err != nil {
 		return fmt.Errorf("writing %s to the disk: %w", want.Name, err)

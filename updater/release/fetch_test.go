@@ -35,7 +35,7 @@ func TestLatestAndDownload(t *testing.T) {
 		if err != nil || m.Version != "1.2.0" || by.ID != key.Key.ID || string(raw) != string(p.raw) {
 			t.Fatalf("%s: %+v, %v", name, m, err)
 		}
-		file, err := m.For("linux/amd64")
+		file, err := m.Tarball("linux/amd64")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +47,7 @@ func TestLatestAndDownload(t *testing.T) {
 		if info, err := os.Stat(path); err != nil || info.Size() != file.Size || told != file.Size {
 			t.Errorf("%s: %v, %v, %d", name, info, err, told)
 		}
-		if _, err := m.For("plan9/mips"); err == nil {
+		if _, err := m.Tarball("plan9/mips"); err == nil {
 			t.Error("there is a file for an architecture that the manifest does not name")
 		}
 	}
@@ -97,7 +97,7 @@ func TestServersThatCheat(t *testing.T) {
 			bad := append([]byte{}, tarball...)
 			bad[50] ^= 1
 			_, _ = w.Write(bad)
-		}), release.ErrSum, ""},
+		}), release.ErrChecksum, ""},
 		"one byte more": {body(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(append(append([]byte{}, tarball...), 0)) }),
 			release.ErrSize, ""},
 		"without end": {body(func(w http.ResponseWriter, r *http.Request) {

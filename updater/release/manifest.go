@@ -169,8 +169,8 @@ func (m *Manifest) checkKeys() error {
 	return nil
 }
 
-// For is the tarball of an architecture such as linux/amd64.
-func (m *Manifest) For(arch string) (File, error) {
+// Tarball is the tarball of an architecture such as linux/amd64.
+func (m *Manifest) Tarball(arch string) (File, error) {
 	f, ok := m.Files[arch]
 	if !ok {
 		return File{}, fmt.Errorf("release %s has no file for %s", m.Version, arch)
@@ -193,8 +193,8 @@ func isHTTPS(text string) bool {
 	return err == nil && u.Scheme == "https" && u.Host != "" && u.User == nil
 }
 
-// Sum is the SHA-256 of a manifest's bytes in hexadecimal, by which one is told from another.
-func Sum(raw []byte) string {
+// Checksum is the SHA-256 of a manifest's bytes in hexadecimal, by which one is told from another.
+func Checksum(raw []byte) string {
 	sum := sha256.Sum256(raw)
 	return hex.EncodeToString(sum[:])
 }

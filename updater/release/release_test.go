@@ -116,7 +116,7 @@ func encode(t testing.TB, m release.Manifest) []byte {
 func TestSeenByChannel(t *testing.T) {
 	t.Parallel()
 	date := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	seen := release.Channels{}
+	seen := release.SeenChannels{}
 	for _, step := range []struct {
 		version, channel string
 		date             time.Time

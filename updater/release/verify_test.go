@@ -148,7 +148,7 @@ func TestSeenRefusesOldReleases(t *testing.T) {
 		return m, encode(t, *m)
 	}
 	first, raw := manifest("1.2.0", 0)
-	seen, err := release.Seen{}.Accept(first, raw)
+	seen, err := release.SeenManifest{}.Accept(first, raw)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +189,7 @@ func TestFits(t *testing.T) {
 		{"1.4.9", "stable", release.ErrTooOld}, {"1.5.0-rc.1", "stable", release.ErrTooOld}, {"dev", "stable", release.ErrTooOld},
 		{"2.0.0", "stable", release.ErrNotNewer}, {"2.0.1", "stable", release.ErrNotNewer}, {"1.9.0", "testing", release.ErrChannel},
 	} {
-		if err := m.Fits(test.installed, test.channel); !errors.Is(err, test.err) {
+		if err := m.CheckUpgrade(test.installed, test.channel); !errors.Is(err, test.err) {
 			t.Errorf("%+v: %v", test, err)
 		}
 	}

@@ -58,7 +58,7 @@ func (w *appWay) agree() string {
 func (w *appWay) install(sum string) {
 	t := w.t
 	t.Helper()
-	w.origin.Answer(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+	w.origin.SetHandler(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 	id := started(t, w.owner, "/api/v1/catalog/wiki/install", map[string]any{"host_id": w.host, "name": "my-wiki", "consent": true,
 		"sum": sum, "overrides": map[string]any{"cpu": 2}}).ID
 	w.until("the container is there", func() bool {
@@ -69,7 +69,7 @@ func (w *appWay) install(sum string) {
 	w.service.start(t)
 	w.machine.Run("touch /var/roots/120/root/go")
 	w.done(id, "succeeded", "was interrupted and continues", "the container 120 (my-wiki)")
-	w.origin.Answer(nil)
+	w.origin.SetHandler(nil)
 	if n := w.machine.Run("cat /var/roots/120/root/installs"); n != "run" {
 		t.Errorf("the script ran as often as this: %q", n)
 	}

@@ -100,7 +100,7 @@ func BenchmarkConsole(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer at.Close()
-	able, ok := hypervisor.As[hypervisor.Consoler](at)
+	able, ok := hypervisor.As[hypervisor.ConsoleOpener](at)
 	if !ok {
 		b.Fatal("the driver gives no consoles")
 	}

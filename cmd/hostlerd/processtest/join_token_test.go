@@ -25,7 +25,7 @@ func TestKilledWhileAJoinTokenIsTraded(t *testing.T) {
 	t.Parallel()
 	h := newSecretSearch()
 	code := func(address string) string {
-		made := memdriver.NewCertified().Add(address, memdriver.Spec{}).NewCode(endpoint.Monitoring, time.Hour)
+		made := memdriver.NewCertificateDriver().Add(address, memdriver.Spec{}).NewCode(endpoint.Monitoring, time.Hour)
 		return h.add(t, "the join token for "+address, string(made))
 	}
 	h.add(t, "a private key", "-----BEGIN PRIVATE KEY-----")

@@ -29,7 +29,7 @@ func machineKeySecrets(t *testing.T, s *service, database string) map[string]str
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain, err := box.Open(sealed, secret.Binding{Table: host.SealedSSH.Name, Column: host.SealedSSH.Column, Row: secret.Row(id)})
+	plain, err := box.Open(sealed, secret.Binding{Table: host.SealedSSHTable.Name, Column: host.SealedSSHTable.Column, Row: secret.Row(id)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -231,7 +231,7 @@ func (r *secretRun) openKeys() {
 	waittest.Succeeds(r.t, "the trail has a chain", func() error {
 		return d.Pool.QueryRow(r.t.Context(), "SELECT key FROM audit_chain").Scan(&sealed)
 	})
-	key, err := box.Open(sealed, secret.Binding{Table: audit.Sealed.Name, Column: audit.Sealed.Column, Row: secret.Row(1)})
+	key, err := box.Open(sealed, secret.Binding{Table: audit.SealedTable.Name, Column: audit.SealedTable.Column, Row: secret.Row(1)})
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -133,7 +133,7 @@ func TestSelfUpdate(t *testing.T) {
 	}
 	// The real updater takes the request. There is no current release here, so that it makes no run of it, and says so.
 	installed.Configure(func(c *installation.Config) {
-		packaged := installation.Packaged()
+		packaged := installation.PackageConfig()
 		c.Unit, c.Ready, c.Database = packaged.Unit, packaged.Ready, packaged.Database
 	})
 	owner.must(t, http.StatusAccepted, http.MethodPost, "/api/v1/meta/update", map[string]any{}, nil)

@@ -97,7 +97,7 @@ func (s *sideBySide) schedules(t *testing.T) {
 	if status := s.lxd.Instance(t, idle.InstanceRef).Status; status != "Running" || s.lxd.Boots(t, idle.InstanceRef) != 1 {
 		t.Errorf("the container that was to be started once is %s", status)
 	}
-	s.lxd.Bring(t, idle.InstanceRef, "Stopped")
+	s.lxd.SetStatus(t, idle.InstanceRef, "Stopped")
 }
 
 // sideAudit is what the tests read of a row of the trail.

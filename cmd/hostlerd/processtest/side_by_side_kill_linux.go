@@ -191,7 +191,7 @@ func (s *sideBySide) beginRound(t *testing.T, point sidePoint, victim string) *k
 		if ref == "idle" {
 			status = "Stopped"
 		}
-		s.lxd.Bring(t, a.InstanceRef, status)
+		s.lxd.SetStatus(t, a.InstanceRef, status)
 	}
 	// Whole seconds tell when a guest was started: one of this moment may as well have been started after the request.
 	waittest.Succeeds(t, "the guest that is to be stopped was there before", func() error {

@@ -74,7 +74,7 @@ func startSideBySide(t *testing.T) *sideBySide {
 	} {
 		s.lxd.Container(t, ref.Project, ref.Name, image)
 		if ref.Name != "idle" && ref.Name != "spare" {
-			s.lxd.Bring(t, ref, "Running")
+			s.lxd.SetStatus(t, ref, "Running")
 			s.lxd.Listening(t, ref)
 		}
 	}

@@ -97,7 +97,7 @@ func (r sideRequest) make(t testing.TB, base string, o declaredOperation, host s
 }
 
 // follow keeps what an answer made, and waits for the end of its job, of whose texts none may have words of the other kind.
-func (s *sideBySide) follow(t *testing.T, host sideHost, answer *apitest.Answer) {
+func (s *sideBySide) follow(t *testing.T, host sideHost, answer *apitest.Response) {
 	t.Helper()
 	var made struct {
 		ID   int64

@@ -50,9 +50,9 @@ func (a *Act) Name() string {
 	return a.Operation + ", " + a.Case
 }
 
-// Done is how an act ended.
-type Done struct {
-	Answer
+// Outcome is how an act ended.
+type Outcome struct {
+	Response
 	Jobs []job.View
 	ends job.Status
 }
@@ -60,22 +60,22 @@ type Done struct {
 // Prepare gives the world a new VM and a new container and brings it to where an act makes sense.
 func (w *World) Prepare(a *Act) {
 	w.t.Helper()
-	w.Renew()
+	w.RecreateGuests()
 	if a.Before != nil {
 		a.Before(w)
 	}
 }
 
 // Do lets an act happen in a prepared world and waits for its jobs. What is counted begins with it.
-func (w *World) Do(a *Act) Done {
+func (w *World) Do(a *Act) Outcome {
 	w.t.Helper()
 	w.ResetStats()
 	got := w.ask(a.As, a.Method, a.Path, a.Body, a.Media)
-	return Done{got, w.ended(got), cmp.Or(a.Ends, job.Succeeded)}
+	return Outcome{got, w.ended(got), cmp.Or(a.Ends, job.Succeeded)}
 }
 
 // DoWithout prepares the world and lets an act happen while a role lacks some privileges.
-func (w *World) DoWithout(a *Act, role string, privileges ...string) Done {
+func (w *World) DoWithout(a *Act, role string, privileges ...string) Outcome {
 	w.t.Helper()
 	w.Prepare(a)
 	all := w.Role(role)
@@ -84,14 +84,14 @@ func (w *World) DoWithout(a *Act, role string, privileges ...string) Done {
 	return w.Do(a)
 }
 
-// Good reports whether an act did what it is for.
-func (d Done) Good() bool {
+// Succeeded reports whether an act did what it is for.
+func (d Outcome) Succeeded() bool {
 	return d.Status >= 200 && d.Status < http.StatusMultipleChoices &&
 		!slices.ContainsFunc(d.Jobs, func(j job.View) bool { return j.Status != d.ends }) && d.unreadable() == nil
 }
 
 // unreadable are the parts of a good answer that are null for want of a privilege, and the rows of one that tell of that.
-func (d Done) unreadable() (refused []Refusal) {
+func (d Outcome) unreadable() (refused []Refusal) {
 	type part struct {
 		Reason, Remedy string
 		Missing        []string
@@ -118,7 +118,7 @@ func (d Done) unreadable() (refused []Refusal) {
 }
 
 // Kinds are those of its jobs.
-func (d Done) Kinds() string {
+func (d Outcome) Kinds() string {
 	var kinds []string
 	for _, j := range d.Jobs {
 		kinds = append(kinds, j.Kind)
@@ -126,7 +126,7 @@ func (d Done) Kinds() string {
 	return strings.Join(kinds, ", ")
 }
 
-func (d Done) String() string {
+func (d Outcome) String() string {
 	text := fmt.Sprintf("%d %s", d.Status, d.Body)
 	for _, j := range d.Jobs {
 		text += fmt.Sprintf("; job %s %s: %s", j.Kind, j.Status, j.Error)
@@ -142,7 +142,7 @@ type Refusal struct {
 }
 
 // Refusal tells how an act was refused for want of privileges; false when it was not, or not for that.
-func (d Done) Refusal() (Refusal, bool) {
+func (d Outcome) Refusal() (Refusal, bool) {
 	for _, j := range d.Jobs {
 		if j.Status == job.Failed && (strings.Contains(j.Error, "the token lacks ") || strings.Contains(j.Error, "Permission check failed")) {
 			return Refusal{Text: j.Error}, true

@@ -260,7 +260,7 @@ func Acts() []Act {
 				"address and certificate"},
 		{Operation: "enrol_peers", Method: "POST", Path: "/hosts/{host}/peers", Body: `{"nodes":["{other_node}"]}`},
 		{Operation: "power_node", Tokens: []endpoint.Capability{endpoint.NodePower}, Method: "POST", Path: "/hosts/{host}/nodes/pve2/power",
-			Body: `{"command":"shutdown","confirm":"pve2"}`, Before: func(w *World) { w.Service.Power.Off = time.Millisecond }},
+			Body: `{"command":"shutdown","confirm":"pve2"}`, Before: func(w *World) { w.Service.Power.OffTime = time.Millisecond }},
 		// Nothing is dialled of what does not run.
 		{Operation: "resolve_app_web_url", Method: "GET", Path: "/apps/{app}/web-url", Most: 2, Before: func(w *World) {
 			w.Change("app", func(g *pvesim.GuestSpec) { g.Status = pvesim.StatusStopped })

@@ -28,7 +28,7 @@ func BenchmarkActOnAllToTheEnd(b *testing.B) {
 	targets := w.Value(`SELECT string_agg('{"vm":' || id || '}', ',') FROM guests WHERE vmid >= 1000`)
 	action := "start"
 	for b.Loop() {
-		a := w.Ask(http.MethodPost, "/guests/actions", fmt.Sprintf(`{"action":%q,"targets":[%s]}`, action, targets))
+		a := w.Request(http.MethodPost, "/guests/actions", fmt.Sprintf(`{"action":%q,"targets":[%s]}`, action, targets))
 		if n := strings.Count(string(a.Body), `"kind":"vm.`); a.Status != http.StatusAccepted || n != guest.MaxTargets {
 			b.Fatalf("%d: %d jobs: %.300s", a.Status, n, a.Body)
 		}

@@ -25,7 +25,7 @@ func TestDetailRequests(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if a := w.Ask(http.MethodPost, "/hosts/{host}/sync", ""); a.Status != http.StatusOK {
+	if a := w.Request(http.MethodPost, "/hosts/{host}/sync", ""); a.Status != http.StatusOK {
 		t.Fatalf("%d: %s", a.Status, a.Body)
 	}
 	var mu sync.Mutex

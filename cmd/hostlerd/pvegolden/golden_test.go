@@ -61,7 +61,7 @@ func TestGoldenRequestsAndPrivileges(t *testing.T) {
 	shared := worlds{life: t, free: map[string][]*pvegolden.World{}}
 	t.Run("acts", func(t *testing.T) {
 		for _, a := range pvegolden.Acts() {
-			if !sampletest.Chosen(a.Name(), sampled) {
+			if !sampletest.Selected(a.Name(), sampled) {
 				continue
 			}
 			t.Run(a.Name(), func(t *testing.T) {
@@ -115,7 +115,7 @@ func (s *worlds) take(t *testing.T, a *pvegolden.Act) (w *pvegolden.World, back 
 	if w == nil {
 		w = pvegolden.NewWorld(s.life, a.Tokens...)
 	}
-	w.Lend(t)
+	w.SetTest(t)
 	return w, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -134,7 +134,7 @@ func try(t *testing.T, w *pvegolden.World, a *pvegolden.Act, plain *pvesim.Clust
 		}
 		return [][]string{{a.Name(), "", "501", "", "0"}}, [][]string{{a.Name(), "", "", "", "501"}}
 	}
-	if !done.Good() {
+	if !done.Succeeded() {
 		t.Fatalf("with all privileges: %v", done)
 	}
 	if a.Long {
@@ -179,7 +179,7 @@ func try(t *testing.T, w *pvegolden.World, a *pvegolden.Act, plain *pvesim.Clust
 				continue
 			}
 			without := w.DoWithout(a, role, privilege)
-			if without.Good() {
+			if without.Succeeded() {
 				spare = append(spare, privilege)
 				spare = append(spare, w.Stats().Privileges[who]...) // what was looked for in its place
 				continue
@@ -193,7 +193,7 @@ func try(t *testing.T, w *pvegolden.World, a *pvegolden.Act, plain *pvesim.Clust
 		if len(spare) < 2 {
 			continue
 		}
-		if without := w.DoWithout(a, role, spare...); !without.Good() {
+		if without := w.DoWithout(a, role, spare...); !without.Succeeded() {
 			refusal, _ := without.Refusal()
 			i := slices.IndexFunc(spare, func(p string) bool { return strings.Contains(refusal.Text, p) })
 			if i < 0 {
@@ -202,7 +202,7 @@ func try(t *testing.T, w *pvegolden.World, a *pvegolden.Act, plain *pvesim.Clust
 			}
 			named(t, without, spare[i], role)
 			line(append([]string{spare[i]}, slices.DeleteFunc(slices.Clone(spare), func(p string) bool {
-				return p == spare[i] || w.DoWithout(a, role, spare[i], p).Good()
+				return p == spare[i] || w.DoWithout(a, role, spare[i], p).Succeeded()
 			})...)...)
 		}
 	}
@@ -224,7 +224,7 @@ func kindOf(request string) string {
 }
 
 // named fails unless an act was refused for exactly one privilege, and with the command that grants it.
-func named(t *testing.T, d pvegolden.Done, privilege, role string) {
+func named(t *testing.T, d pvegolden.Outcome, privilege, role string) {
 	t.Helper()
 	refusal, refused := d.Refusal()
 	command := fmt.Sprintf("pveum role modify %s --append 1 --privs %s", role, privilege)
@@ -272,10 +272,10 @@ func TestGoldenRefusals(t *testing.T) {
 	for _, a := range pvegolden.Refusals() {
 		w.Prepare(&a)
 		done := w.Do(&a)
-		if done.Good() && len(done.Jobs) > 0 || made[a.Name()] != "" {
+		if done.Succeeded() && len(done.Jobs) > 0 || made[a.Name()] != "" {
 			t.Errorf("%s: it was done, or is there twice: %v", a.Name(), done)
 		}
-		made[a.Name()] = a.Name() + "\n" + done.Lasting()
+		made[a.Name()] = a.Name() + "\n" + done.StableText()
 	}
 	var text strings.Builder
 	text.WriteString(refusalsHead[1:])

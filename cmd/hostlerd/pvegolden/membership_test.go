@@ -45,7 +45,7 @@ func newPolled(t *testing.T) *polled {
 		ClusterName:  "berlin",
 		ResourcesLag: -1})}
 	must(t, p.SetNodeOnline("pve4", false))
-	driver := pve.NewPaced(nil, pve.Pace{})
+	driver := pve.NewWithTiming(nil, pve.Timing{})
 	t.Cleanup(driver.Close)
 	s := servicetest.New(t, func(c *service.Config) { c.Drivers, c.AllowLocal = servicetest.Drivers{Driver: driver}, true })
 	p.SQL = dbtest.On(t, s.DB)

@@ -20,7 +20,7 @@ func TestMigrationBetweenClusters(t *testing.T) {
 			w := pvegolden.NewWorld(t, endpoint.Lifecycle, endpoint.Backup)
 			far := w.AddCluster("far")
 			w.Change(kind, func(s *pvesim.GuestSpec) { s.HAManaged = true })
-			if a := w.Ask(http.MethodPost, "/"+kind+"s/{"+kind+"}/migrate/preflight", `{"target_host_id":{host},"node":"pve2"}`); a.Status !=
+			if a := w.Request(http.MethodPost, "/"+kind+"s/{"+kind+"}/migrate/preflight", `{"target_host_id":{host},"node":"pve2"}`); a.Status !=
 				http.StatusOK || !strings.Contains(string(a.Body), `"code":"high_availability"`) {
 				t.Errorf("of high availability: %d %s", a.Status, a.Body)
 			}
@@ -31,12 +31,12 @@ func TestMigrationBetweenClusters(t *testing.T) {
 				t.Fatal(err)
 			}
 			path, body := "/"+kind+"s/{"+kind+"}/migrate", `{"target_host_id":{far},"node":"pve2"}`
-			if a := w.Ask(http.MethodPost, path+"/preflight", body); a.Status != http.StatusOK ||
+			if a := w.Request(http.MethodPost, path+"/preflight", body); a.Status != http.StatusOK ||
 				!strings.Contains(string(a.Body), `"strategy":"shared_storage"`) || !strings.Contains(string(a.Body), `"blockers":[]`) {
 				t.Fatalf("pre-flight: %d %s", a.Status, a.Body)
 			}
 			act := pvegolden.Act{Method: http.MethodPost, Path: path, Body: strings.Replace(body, "{", `{"confirm":"`+kind+`",`, 1)}
-			if done := w.Do(&act); !done.Good() {
+			if done := w.Do(&act); !done.Succeeded() {
 				t.Fatalf("%v", done)
 			}
 			here, _ := w.Guest(w.VMID(kind))

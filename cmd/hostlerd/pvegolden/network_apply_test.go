@@ -26,7 +26,7 @@ func newApplies(t *testing.T) *pvegolden.World {
 	t.Helper()
 	w := pvegolden.NewWorld(t, endpoint.Lifecycle)
 	n := w.Service.Networks
-	n.Answers, n.Steady, n.Ends = time.Minute, 500*time.Millisecond, time.Minute
+	n.AnswerLimit, n.SteadyTime, n.ApplyLimit = time.Minute, 500*time.Millisecond, time.Minute
 	w.SetTaskDuration(20 * time.Millisecond)
 	return w
 }
@@ -34,20 +34,20 @@ func newApplies(t *testing.T) *pvegolden.World {
 // applied stages a change on a node, applies it and gives the job as it ended, with its transcript.
 func applied(t *testing.T, w *pvegolden.World, node, method, path, body string) (job.View, string) {
 	t.Helper()
-	if a := w.Ask(method, path, body); a.Status >= 300 {
+	if a := w.Request(method, path, body); a.Status >= 300 {
 		t.Fatalf("staging: %d %s", a.Status, a.Body)
 	}
-	a := w.Ask(http.MethodPost, "/network/{host}/"+node+"/apply", `{"confirm":"`+node+`"}`)
+	a := w.Request(http.MethodPost, "/network/{host}/"+node+"/apply", `{"confirm":"`+node+`"}`)
 	var started struct{ Job job.View }
 	if err := json.Unmarshal(a.Body, &started); err != nil || a.Status != http.StatusAccepted {
 		t.Fatalf("applying: %d %s", a.Status, a.Body)
 	}
 	waittest.Until(t, "the job has ended", func() bool {
-		now := w.Ask(http.MethodGet, fmt.Sprintf("/jobs/%d", started.Job.ID), "")
+		now := w.Request(http.MethodGet, fmt.Sprintf("/jobs/%d", started.Job.ID), "")
 		return json.Unmarshal(now.Body, &started.Job) == nil && started.Job.FinishedAt != nil
 	})
 	var events []struct{ Text string }
-	if err := json.Unmarshal(w.Ask(http.MethodGet, fmt.Sprintf("/jobs/%d/events", started.Job.ID), "").Body, &events); err != nil {
+	if err := json.Unmarshal(w.Request(http.MethodGet, fmt.Sprintf("/jobs/%d/events", started.Job.ID), "").Body, &events); err != nil {
 		t.Fatal(err)
 	}
 	var text strings.Builder
@@ -105,9 +105,9 @@ func TestApplyOnNodes(t *testing.T) {
 			t.Parallel()
 			w := newApplies(t)
 			if c.own || c.apply.Cuts || c.file != "" { // the node goes
-				w.Service.Networks.Answers = 2 * time.Second
+				w.Service.Networks.AnswerLimit = 2 * time.Second
 			} else if c.apply.Hangs {
-				w.Service.Networks.Ends = 2 * time.Second
+				w.Service.Networks.ApplyLimit = 2 * time.Second
 			}
 			if err := w.SetNetworkApply(c.node, c.apply); err != nil {
 				t.Fatal(err)
@@ -152,7 +152,7 @@ func TestApplyOnNodes(t *testing.T) {
 			}
 			var list struct{ Errors []any }
 			waittest.Until(t, "the node answers again", func() bool {
-				return json.Unmarshal(w.Ask(http.MethodGet, "/network/bridges?host={host}", "").Body, &list) == nil && len(list.Errors) == 0
+				return json.Unmarshal(w.Request(http.MethodGet, "/network/bridges?host={host}", "").Body, &list) == nil && len(list.Errors) == 0
 			})
 		})
 	}
@@ -162,7 +162,7 @@ func TestApplyOnNodes(t *testing.T) {
 func byHand() string {
 	for _, l := range layouttest.Layouts() {
 		if l.Name == "a bond under a bridge under a VLAN" {
-			return l.Text(layouttest.ByHand)
+			return l.Text(layouttest.HandwrittenStyle)
 		}
 	}
 	return ""
@@ -210,12 +210,12 @@ func restores(t *testing.T, transcript, now, before string) {
 func TestTwoStageOnOneNode(t *testing.T) {
 	t.Parallel()
 	w := newApplies(t)
-	first := w.Ask(http.MethodPost, "/network/bridges", fmt.Sprintf(newBridge, "pve1", "vmbr5"))
-	if err := w.StageMore("pve1", "vmbr6"); err != nil {
+	first := w.Request(http.MethodPost, "/network/bridges", fmt.Sprintf(newBridge, "pve1", "vmbr5"))
+	if err := w.AddStagedInterfaces("pve1", "vmbr6"); err != nil {
 		t.Fatal(err)
 	}
-	second := w.Ask(http.MethodPost, "/network/bridges", fmt.Sprintf(newBridge, "pve1", "vmbr7"))
-	for text, a := range map[string]pvegolden.Answer{"+iface vmbr5 inet manual": first, "+iface vmbr6 inet manual": second,
+	second := w.Request(http.MethodPost, "/network/bridges", fmt.Sprintf(newBridge, "pve1", "vmbr7"))
+	for text, a := range map[string]pvegolden.Response{"+iface vmbr5 inet manual": first, "+iface vmbr6 inet manual": second,
 		"+iface vmbr7 inet manual": second} {
 		if a.Status != http.StatusCreated || !strings.Contains(string(a.Body), text) {
 			t.Errorf("%d: no %q in %s", a.Status, text, a.Body)
@@ -224,13 +224,13 @@ func TestTwoStageOnOneNode(t *testing.T) {
 	if !strings.Contains(string(second.Body), "vmbr5") {
 		t.Errorf("the second one does not see the first one's change: %s", second.Body)
 	}
-	list := string(w.Ask(http.MethodGet, "/network/bridges?host={host}", "").Body)
+	list := string(w.Request(http.MethodGet, "/network/bridges?host={host}", "").Body)
 	for _, text := range []string{`"interface":"vmbr5","action":"create","user":"`, `"interface":"vmbr7"`, "+iface vmbr6 inet manual"} {
 		if !strings.Contains(list, text) {
 			t.Errorf("the list has no %q: %s", text, list)
 		}
 	}
-	plan := string(w.Ask(http.MethodPost, "/network/{host}/pve1/apply?plan=true", "").Body)
+	plan := string(w.Request(http.MethodPost, "/network/{host}/pve1/apply?plan=true", "").Body)
 	if !strings.Contains(plan, "The change of vmbr6 was not staged through this service.") || strings.Contains(plan, "change of vmbr5 was "+
 		"not") {
 		t.Errorf("the plan does not say whose the changes are: %s", plan)
@@ -239,7 +239,7 @@ func TestTwoStageOnOneNode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reverted := string(w.Ask(http.MethodPost, "/network/{host}/pve1/revert", "").Body)
+	reverted := string(w.Request(http.MethodPost, "/network/{host}/pve1/revert", "").Body)
 	for _, text := range []string{`"reverted":true`, `"others":["vmbr6"]`, `"interface":"vmbr5"`, `"interface":"vmbr7"`, "+iface vmbr6 " +
 		"inet manual"} {
 		if !strings.Contains(reverted, text) {
@@ -250,7 +250,7 @@ func TestTwoStageOnOneNode(t *testing.T) {
 	if err != nil || now.Staged != "" || now.Interfaces != files.Interfaces {
 		t.Errorf("%v: after the revert:\n%s\nstaged:\n%s", err, now.Interfaces, now.Staged)
 	}
-	if again := string(w.Ask(http.MethodPost, "/network/{host}/pve1/revert", "").Body); !strings.Contains(again, `"reverted":false`) {
+	if again := string(w.Request(http.MethodPost, "/network/{host}/pve1/revert", "").Body); !strings.Contains(again, `"reverted":false`) {
 		t.Errorf("reverting nothing: %s", again)
 	}
 }

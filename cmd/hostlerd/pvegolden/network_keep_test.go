@@ -49,7 +49,7 @@ iface vmbr9 inet6 static
 		if err := w.SetNodeFiles("pve1", pvesim.NodeFiles{Interfaces: file}); err != nil {
 			t.Fatal(err)
 		}
-		if a := w.Ask(http.MethodPut, "/network/bridges/{host}/pve1/vmbr9?confirm=vmbr9", body); a.Status != http.StatusOK {
+		if a := w.Request(http.MethodPut, "/network/bridges/{host}/pve1/vmbr9?confirm=vmbr9", body); a.Status != http.StatusOK {
 			t.Fatalf("%s: %d %s", body, a.Status, a.Body)
 		}
 		files, err := w.NodeFiles("pve1")

@@ -57,7 +57,7 @@ var interfaceEffect = regexp.MustCompile(`^The interface (\S+) is (added|changed
 // verdictOf is what the plan of an apply says of the way in its first line, and of each interface.
 func verdictOf(t *testing.T, w *pvegolden.World) (verdict layouttest.Verdict, differ map[string]string, why string) {
 	t.Helper()
-	answer := w.Ask(http.MethodPost, "/network/{host}/pve1/apply?plan=true", "")
+	answer := w.Request(http.MethodPost, "/network/{host}/pve1/apply?plan=true", "")
 	var p struct{ Plan plan.Plan }
 	if err := json.Unmarshal(answer.Body, &p.Plan); err != nil || answer.Status != http.StatusOK || len(p.Plan.Effects) == 0 {
 		t.Fatalf("%d: %v: %s", answer.Status, err, answer.Body)
@@ -72,13 +72,13 @@ func verdictOf(t *testing.T, w *pvegolden.World) (verdict layouttest.Verdict, di
 	blocked := len(p.Plan.Blockers) > 0
 	switch {
 	case strings.Contains(first, "and may cut it") && p.Plan.IsSelf && !blocked:
-		return layouttest.Touched, differ, first
+		return layouttest.Affected, differ, first
 	case strings.Contains(first, "cannot determine") && p.Plan.IsSelf && !blocked:
 		return layouttest.Unclear, differ, first
 	case strings.Contains(first, "does not affect") && !p.Plan.IsSelf && blocked && p.Plan.Blockers[0].Error == "invalid_state":
-		return layouttest.Nothing, differ, first
+		return layouttest.NoChange, differ, first
 	case strings.Contains(first, "does not affect") && !p.Plan.IsSelf && !blocked:
-		return layouttest.Untouched, differ, first
+		return layouttest.Unaffected, differ, first
 	}
 	t.Fatalf("a plan that says nothing of the way: %s", answer.Body)
 	return "", nil, ""

@@ -22,7 +22,7 @@ func TestRevertOfOurOwnBond(t *testing.T) {
 	}
 	want := func(method, path, body string, status int) []byte {
 		t.Helper()
-		answer := w.Ask(method, path, body)
+		answer := w.Request(method, path, body)
 		if answer.Status != status {
 			t.Fatalf("%s %s: %d %s", method, path, answer.Status, answer.Body)
 		}

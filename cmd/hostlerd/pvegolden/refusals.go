@@ -228,8 +228,8 @@ var passing = []struct {
 	{regexp.MustCompile(`UPID:[^"\s)]*`), "UPID"},
 }
 
-// Lasting is how an act ended, in words that are the same each time.
-func (d Done) Lasting() string {
+// StableText is how an act ended, in words that are the same each time.
+func (d Outcome) StableText() string {
 	text := fmt.Sprintf("    %d %s\n", d.Status, bytes.TrimSpace(d.Body))
 	if len(d.Jobs) > 0 {
 		text = fmt.Sprintf("    %d\n", d.Status)

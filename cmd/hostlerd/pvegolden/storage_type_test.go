@@ -51,7 +51,7 @@ func TestStoragesOfEveryType(t *testing.T) {
 	t.Parallel()
 	w := pvegolden.NewWorld(t, endpoint.Lifecycle)
 	var types []storage.Type
-	if err := json.Unmarshal(w.Ask(http.MethodGet, "/storage/{host}/types", "").Body, &types); err != nil {
+	if err := json.Unmarshal(w.Request(http.MethodGet, "/storage/{host}/types", "").Body, &types); err != nil {
 		t.Fatal(err)
 	}
 	names := []string{}
@@ -93,7 +93,7 @@ func refused(t *testing.T, w *pvegolden.World, method, path string, body map[str
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer := w.Ask(method, path, string(text))
+	answer := w.Request(method, path, string(text))
 	var problem struct{ Detail []struct{ Loc []any } }
 	var found []string
 	if err := json.Unmarshal(answer.Body, &problem); err != nil {
@@ -158,13 +158,13 @@ func attach(t *testing.T, w *pvegolden.World, one storage.Type) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer := w.Ask(http.MethodPost, "/storage", string(text))
+	answer := w.Request(http.MethodPost, "/storage", string(text))
 	if answer.Status != http.StatusCreated || len(answer.Body) > 200 {
 		t.Fatalf("attaching %s: %d %s", text, answer.Status, answer.Body)
 	}
-	detail := w.Ask(http.MethodGet, path, "")
-	edits := w.Ask(http.MethodPatch, path, `{"config":{"content":null,"disable":true},"digest":"stale"}`)
-	for what, a := range map[string]pvegolden.Answer{"the answer": answer, "the detail": detail, "a conflict": edits} {
+	detail := w.Request(http.MethodGet, path, "")
+	edits := w.Request(http.MethodPatch, path, `{"config":{"content":null,"disable":true},"digest":"stale"}`)
+	for what, a := range map[string]pvegolden.Response{"the answer": answer, "the detail": detail, "a conflict": edits} {
 		if strings.Contains(string(a.Body), storageCanary) {
 			t.Errorf("a secret is in %s: %s", what, a.Body)
 		}
@@ -184,11 +184,11 @@ func attach(t *testing.T, w *pvegolden.World, one storage.Type) {
 	if n := asked() - before; n != 0 {
 		t.Errorf("the hypervisor was asked %d times to change what stays", n)
 	}
-	if a := w.Ask(http.MethodPatch, path, `{"config":{"disable":true}}`); a.Status != http.StatusOK || strings.Contains(string(a.Body),
+	if a := w.Request(http.MethodPatch, path, `{"config":{"disable":true}}`); a.Status != http.StatusOK || strings.Contains(string(a.Body),
 		storageCanary) {
 		t.Errorf("an edit: %d %s", a.Status, a.Body)
 	}
-	if a := w.Ask(http.MethodDelete, path, `{"confirm":"`+name+`"}`); a.Status != http.StatusOK {
+	if a := w.Request(http.MethodDelete, path, `{"confirm":"`+name+`"}`); a.Status != http.StatusOK {
 		t.Errorf("detaching: %d %s", a.Status, a.Body)
 	}
 }

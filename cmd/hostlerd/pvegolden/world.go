@@ -31,7 +31,7 @@ import (
 )
 
 // pace has time-outs that end what hangs only, however busy the machine is.
-var pace = pve.Pace{
+var pace = pve.Timing{
 	Timeouts:  pveapi.Timeouts{Dial: time.Minute, Header: time.Minute, Stall: time.Minute},
 	PollFirst: 5 * time.Millisecond, PollMost: 20 * time.Millisecond, Silence: 2 * time.Minute,
 }
@@ -76,7 +76,7 @@ func NewWorld(t testing.TB, capabilities ...endpoint.Capability) *World {
 	t.Helper()
 	archive := pvesim.NewSharedStorage(pvesim.StorageSpec{ID: "archive", Size: 8 << 40})
 	w := &World{
-		t: t, life: t, Cluster: cluster(t, archive), archive: archive, driver: pve.NewPaced(nil, pace),
+		t: t, life: t, Cluster: cluster(t, archive), archive: archive, driver: pve.NewWithTiming(nil, pace),
 		vars: map[string]string{"node": "pve1", "other_node": "pve2"},
 	}
 	t.Cleanup(w.driver.Close)
@@ -86,7 +86,7 @@ func NewWorld(t testing.TB, capabilities ...endpoint.Capability) *World {
 		w.self = &guest.Self{}
 		c.Self = w.self
 	})
-	w.Service.Networks.Steady = time.Nanosecond // however long a look lasts, the second good one is believed
+	w.Service.Networks.SteadyTime = time.Nanosecond // however long a look lasts, the second good one is believed
 	w.self.DB = w.Service.DB
 	if err := w.Service.Start(t.Context()); err != nil {
 		t.Fatal(err)
@@ -97,12 +97,12 @@ func NewWorld(t testing.TB, capabilities ...endpoint.Capability) *World {
 	w.AddImage("local", "iso", "installer.iso", 1<<20)
 	w.reaches(w.Cluster)
 	w.capabilities = capabilities
-	w.Renew()
+	w.RecreateGuests()
 	return w
 }
 
-// Lend makes t the test that the world is for from now on; it still ends with the test that it was made for.
-func (w *World) Lend(t testing.TB) { w.t, w.SQL = t, dbtest.On(t, w.Service.DB) }
+// SetTest makes t the test that the world is for from now on; it still ends with the test that it was made for.
+func (w *World) SetTest(t testing.TB) { w.t, w.SQL = t, dbtest.On(t, w.Service.DB) }
 
 // reaches makes a cluster the one that address, fingerprint, token and secret are of.
 func (w *World) reaches(c *pvesim.Cluster) {
@@ -154,8 +154,8 @@ func (w *World) give(host string, c *pvesim.Cluster, capability endpoint.Capabil
 		token.ID, token.Secret), http.StatusOK)
 }
 
-// Renew gives the world a VM named vm and a container named app, as they come, in the place of those that it had.
-func (w *World) Renew() {
+// RecreateGuests gives the world a VM named vm and a container named app, as they come, in the place of those that it had.
+func (w *World) RecreateGuests() {
 	w.t.Helper()
 	for _, node := range w.NodeNames() {
 		if err := w.SetNodeOnline(node, true); err != nil {
@@ -277,20 +277,20 @@ func (w *World) Sync() {
 	w.want(http.MethodPost, "/hosts/{host}/sync", "", http.StatusOK)
 }
 
-// Answer is what an operation answered.
-type Answer struct {
+// Response is what an operation answered.
+type Response struct {
 	Status int
 	Body   []byte
 }
 
-// Ask sends a request of an owner to a path below /api/v1, in which words in braces are replaced by their values.
-func (w *World) Ask(method, path, body string) Answer {
+// Request sends a request of an owner to a path below /api/v1, in which words in braces are replaced by their values.
+func (w *World) Request(method, path, body string) Response {
 	w.t.Helper()
 	return w.ask(identity.Owner, method, path, body, "")
 }
 
-// ask is Ask of a user with a role, zero is an owner, with a body of a media type; empty is JSON.
-func (w *World) ask(as identity.Role, method, path, body, media string) Answer {
+// ask is Request of a user with a role, zero is an owner, with a body of a media type; empty is JSON.
+func (w *World) ask(as identity.Role, method, path, body, media string) Response {
 	w.t.Helper()
 	r := httptest.NewRequestWithContext(w.t.Context(), method, "/api/v1"+w.fill(path), strings.NewReader(w.fill(body)))
 	as = cmp.Or(as, identity.Owner)
@@ -304,13 +304,13 @@ func (w *World) ask(as identity.Role, method, path, body, media string) Answer {
 	rec := httptest.NewRecorder()
 	w.handler.ServeHTTP(rec, r)
 	text, _ := io.ReadAll(rec.Result().Body) // from memory
-	return Answer{rec.Code, text}
+	return Response{rec.Code, text}
 }
 
-// want is Ask for an answer with a status.
-func (w *World) want(method, path, body string, status int) Answer {
+// want is Request for an answer with a status.
+func (w *World) want(method, path, body string, status int) Response {
 	w.t.Helper()
-	a := w.Ask(method, path, body)
+	a := w.Request(method, path, body)
 	if a.Status != status {
 		w.t.Fatalf("%s %s: %d, not %d: %s", method, path, a.Status, status, a.Body)
 	}
@@ -325,7 +325,7 @@ func (w *World) fill(text string) string {
 }
 
 // ended waits for the jobs of an answer and gives them as they ended, by kind.
-func (w *World) ended(a Answer) []job.View {
+func (w *World) ended(a Response) []job.View {
 	w.t.Helper()
 	var told struct {
 		Job  *job.View

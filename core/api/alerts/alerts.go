@@ -40,14 +40,14 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Post(a, "/api/v1/alerts/:alert_id/ack", h.acknowledge, op.Spec{
 		ID: "acknowledge_alert", Summary: "Acknowledge an alert", Tag: tag, Role: identity.Operator, On: op.Alert,
-		Audit: op.Audit{Action: "alert.acknowledge"}, Recall: h.again,
+		Audit: op.Audit{Action: "alert.acknowledge"}, Replay: h.again,
 		Description: "Shows other users that somebody works on the alert, with an optional note. The alert stays open, " +
 			"and its resolution is still sent to channels. A second acknowledgement replaces the first, which stays in " +
 			"`history`. A resolved alert is 409 `invalid_state`.",
 	})
 	op.Post(a, "/api/v1/alerts/:alert_id/silence", h.silence, op.Spec{
 		ID: "silence_alert", Summary: "Silence an alert", Tag: tag, Role: identity.Operator, On: op.Alert,
-		Audit: op.Audit{Action: "alert.silence"}, Recall: h.again, Faults: silenceFaults,
+		Audit: op.Audit{Action: "alert.silence"}, Replay: h.again, Faults: silenceFaults,
 		Description: "Stops notifications of the alert and of later alerts of its rule about the same object. The body " +
 			"has either `until`, a time, or `for_s`, seconds from now. When the silence ends, open alerts that were not " +
 			"sent before are sent, and so is the resolution of alerts that were sent before. `for_s` 0, or a time in the " +
@@ -55,7 +55,7 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Post(a, "/api/v1/alerts/:alert_id/resolve", h.resolve, op.Spec{
 		ID: "resolve_alert", Summary: "Resolve an alert", Tag: tag, Role: identity.Operator, On: op.Alert,
-		Audit: op.Audit{Action: "alert.resolve"}, Recall: h.again,
+		Audit: op.Audit{Action: "alert.resolve"}, Replay: h.again,
 		Description: "Resolves an alert by hand. The alert is not raised again while its condition lasts; it can be " +
 			"raised again after the condition has cleared. A resolved alert is 409 `invalid_state`.",
 	})
@@ -107,7 +107,7 @@ func moment(t time.Time) *time.Time {
 }
 
 func (h handlers) get(ctx context.Context, _ *struct{}) (*op.Body[*alert.Detail], error) {
-	found, err := h.alerts.Get(ctx, op.Found(ctx).ID, identity.FromContext(ctx).Visible())
+	found, err := h.alerts.Get(ctx, op.ResourceOf(ctx).ID, identity.FromContext(ctx).Visible())
 	return &op.Body[*alert.Detail]{Body: found}, err
 }
 
@@ -133,12 +133,12 @@ func tidied(note *string) string {
 }
 
 func (h handlers) acknowledge(ctx context.Context, in *noteInput) (*op.Body[*alert.Detail], error) {
-	changed, err := h.alerts.Acknowledge(ctx, op.Found(ctx).ID, in.note(), identity.FromContext(ctx).Visible())
+	changed, err := h.alerts.Acknowledge(ctx, op.ResourceOf(ctx).ID, in.note(), identity.FromContext(ctx).Visible())
 	return &op.Body[*alert.Detail]{Body: changed}, err
 }
 
 func (h handlers) resolve(ctx context.Context, in *noteInput) (*op.Body[*alert.Detail], error) {
-	changed, err := h.alerts.Resolve(ctx, op.Found(ctx).ID, in.note(), identity.FromContext(ctx).Visible())
+	changed, err := h.alerts.Resolve(ctx, op.ResourceOf(ctx).ID, in.note(), identity.FromContext(ctx).Visible())
 	return &op.Body[*alert.Detail]{Body: changed}, err
 }
 
@@ -170,11 +170,12 @@ func (h handlers) silence(ctx context.Context, in *silenceInput) (*op.Body[*aler
 	if until := in.Body.Until; until != nil && (time.Until(*until) > latest || until.Year() < 2000) {
 		return nil, problem.InvalidField("must be between the year 2000 and one year from now", "value_error", "body", "until")
 	}
-	changed, err := h.alerts.Silence(ctx, op.Found(ctx).ID, in.Body.Until, lasts, tidied(in.Body.Note), identity.FromContext(ctx).Visible())
+	changed, err := h.alerts.Silence(ctx, op.ResourceOf(ctx).ID, in.Body.Until, lasts, tidied(in.Body.Note),
+		identity.FromContext(ctx).Visible())
 	return &op.Body[*alert.Detail]{Body: changed}, err
 }
 
 // again makes the answer of what was done to an alert again, with the alert as it is now.
-func (h handlers) again(ctx context.Context, _ idempotency.Made) (any, error) {
-	return h.alerts.Get(ctx, op.Found(ctx).ID, identity.FromContext(ctx).Visible())
+func (h handlers) again(ctx context.Context, _ idempotency.Result) (any, error) {
+	return h.alerts.Get(ctx, op.ResourceOf(ctx).ID, identity.FromContext(ctx).Visible())
 }

@@ -35,7 +35,7 @@ func registerRules(a *op.API, h handlers) {
 	})
 	op.Post(a, "/api/v1/alert-rules", h.createRule, op.Spec{
 		ID: "create_alert_rule", Summary: "Create an alert rule", Tag: tag, Role: identity.Admin, Status: http.StatusCreated,
-		Audit: op.Audit{Action: "alert_rule.create"}, Recall: h.ruleMade, Faults: createFaults,
+		Audit: op.Audit{Action: "alert_rule.create"}, Replay: h.ruleMade, Faults: createFaults,
 		Description: levels +
 			"\n\n" +
 			"An instance has at most 500 rules; creating more is 409 `conflict`.",
@@ -112,9 +112,9 @@ type createRuleInput struct {
 	}
 }
 
-func (in *createRuleInput) draft() alert.Draft {
+func (in *createRuleInput) draft() alert.RuleInput {
 	b := &in.Body
-	d := alert.Draft{Name: b.Name, Kind: alert.Kind(b.Kind), On: b.On.Pointer().scope(), Threshold: b.Threshold, ClearLevel: b.ClearLevel,
+	d := alert.RuleInput{Name: b.Name, Kind: alert.Kind(b.Kind), On: b.On.Pointer().scope(), Threshold: b.Threshold, ClearLevel: b.ClearLevel,
 		Severity: alert.Severity(b.Severity), Labels: b.Labels, Enabled: b.Enabled == nil || *b.Enabled}
 	if b.Severity == "" {
 		d.Severity = alert.Warning
@@ -147,7 +147,7 @@ func (h handlers) createRule(ctx context.Context, in *createRuleInput) (*op.Body
 }
 
 // ruleMade makes the answer of createRule again.
-func (h handlers) ruleMade(ctx context.Context, made idempotency.Made) (any, error) {
+func (h handlers) ruleMade(ctx context.Context, made idempotency.Result) (any, error) {
 	return h.alerts.Rule(ctx, made.Target())
 }
 
@@ -169,7 +169,7 @@ type updateRuleInput struct {
 
 func (h handlers) updateRule(ctx context.Context, in *updateRuleInput) (*op.Body[*alert.Rule], error) {
 	b := &in.Body
-	written, err := h.alerts.UpdateRule(ctx, in.ID, func(d *alert.Draft) {
+	written, err := h.alerts.UpdateRule(ctx, in.ID, func(d *alert.RuleInput) {
 		set(&d.Name, b.Name)
 		clearable(&d.Description, b.Description)
 		set(&d.ForS, b.ForS)

@@ -27,7 +27,7 @@ func registerWindows(a *op.API, h handlers) {
 	})
 	op.Post(a, "/api/v1/maintenance-windows", h.createWindow, op.Spec{
 		ID: "create_maintenance_window", Summary: "Create a maintenance window", Tag: tag, Role: identity.Admin,
-		Status: http.StatusCreated, Audit: op.Audit{Action: "maintenance_window.create"}, Recall: h.windowMade, Faults: windowFaults,
+		Status: http.StatusCreated, Audit: op.Audit{Action: "maintenance_window.create"}, Replay: h.windowMade, Faults: windowFaults,
 		Description: "While a window is open, the alerts that it covers send no notifications when they are raised or " +
 			"resolved. They are listed with its ID. When it ends, alerts that are still open are sent, and so is the " +
 			"resolution of alerts that were sent before. Alerts that were raised and resolved during the window are " +
@@ -95,9 +95,9 @@ type createWindowInput struct {
 	}
 }
 
-func (in *createWindowInput) draft() alert.WindowDraft {
+func (in *createWindowInput) draft() alert.WindowInput {
 	b := &in.Body
-	d := alert.WindowDraft{Name: b.Name, Enabled: b.Enabled == nil || *b.Enabled, StartsAt: b.StartsAt, EndsAt: b.EndsAt, Cron: b.Cron,
+	d := alert.WindowInput{Name: b.Name, Enabled: b.Enabled == nil || *b.Enabled, StartsAt: b.StartsAt, EndsAt: b.EndsAt, Cron: b.Cron,
 		DurationS: b.DurationS, Timezone: schedule.DefaultZone, On: b.On.Pointer().scope()}
 	if b.Timezone != nil {
 		d.Timezone = *b.Timezone
@@ -121,7 +121,7 @@ func (h handlers) createWindow(ctx context.Context, in *createWindowInput) (*op.
 }
 
 // windowMade makes the answer of createWindow again.
-func (h handlers) windowMade(ctx context.Context, made idempotency.Made) (any, error) {
+func (h handlers) windowMade(ctx context.Context, made idempotency.Result) (any, error) {
 	return h.alerts.Window(ctx, made.Target())
 }
 
@@ -141,7 +141,7 @@ type updateWindowInput struct {
 
 func (h handlers) updateWindow(ctx context.Context, in *updateWindowInput) (*op.Body[*alert.Window], error) {
 	b := &in.Body
-	written, err := h.alerts.UpdateWindow(ctx, in.ID, func(d *alert.WindowDraft) {
+	written, err := h.alerts.UpdateWindow(ctx, in.ID, func(d *alert.WindowInput) {
 		set(&d.Name, b.Name)
 		set(&d.Enabled, b.Enabled)
 		once, again := b.StartsAt.Set || b.EndsAt.Set, b.Cron.Set || b.DurationS.Set

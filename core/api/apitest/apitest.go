@@ -70,15 +70,15 @@ type API struct {
 	Document func() []byte
 }
 
-// Answer is a response with its whole body.
-type Answer struct {
+// Response is a response with its whole body.
+type Response struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
 // Problem is the member "error" of a problem document; "" when the answer is none.
-func (a *Answer) Problem() string {
+func (a *Response) Problem() string {
 	var p struct{ Error string }
 	if a.Header.Get("Content-Type") != "application/problem+json" || json.Unmarshal(a.Body, &p) != nil {
 		return ""
@@ -87,7 +87,7 @@ func (a *Answer) Problem() string {
 }
 
 // Decode reads the body, which must be JSON, into a value.
-func (a *Answer) Decode(t testing.TB, into any) {
+func (a *Response) Decode(t testing.TB, into any) {
 	t.Helper()
 	if err := json.Unmarshal(a.Body, into); err != nil {
 		t.Fatalf("%v: %s", err, a.Body)
@@ -100,19 +100,19 @@ const patience = 2 * time.Minute
 // Do sends a request as the caller, nil being nobody. Of an event stream that does not end, and of a socket, which it leaves
 // at once, it returns the head only. An answer that the API's OpenAPI document does not declare, in status, type and schema,
 // is an error.
-func (a *API) Do(ctx context.Context, r *http.Request, as *Caller) (*Answer, error) {
+func (a *API) Do(ctx context.Context, r *http.Request, as *Caller) (*Response, error) {
 	answer, err := a.exchange(ctx, r, as)
 	if err != nil {
 		return nil, err
 	}
-	err = a.hold(r, answer, func(r *http.Request) (*Answer, error) { return a.exchange(ctx, r, nil) })
+	err = a.hold(r, answer, func(r *http.Request) (*Response, error) { return a.exchange(ctx, r, nil) })
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", r.Method, r.URL.Path, err)
 	}
 	return answer, nil
 }
 
-func (a *API) exchange(ctx context.Context, r *http.Request, as *Caller) (*Answer, error) {
+func (a *API) exchange(ctx context.Context, r *http.Request, as *Caller) (*Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	r = r.WithContext(ctx)
@@ -131,7 +131,7 @@ func (a *API) exchange(ctx context.Context, r *http.Request, as *Caller) (*Answe
 		return nil, fmt.Errorf("%s %s: %w", r.Method, r.URL.Path, err)
 	}
 	defer response.Body.Close()
-	answer := &Answer{Status: response.StatusCode, Header: response.Header}
+	answer := &Response{Status: response.StatusCode, Header: response.Header}
 	if response.Header.Get("Content-Type") == "text/event-stream" || response.StatusCode == http.StatusSwitchingProtocols {
 		return answer, nil
 	}
@@ -142,7 +142,7 @@ func (a *API) exchange(ctx context.Context, r *http.Request, as *Caller) (*Answe
 }
 
 // call runs the handler in the process. The head of an event stream ends the request.
-func (a *API) call(ctx context.Context, cancel func(), r *http.Request) (*Answer, error) {
+func (a *API) call(ctx context.Context, cancel func(), r *http.Request) (*Response, error) {
 	if r.RemoteAddr == "" {
 		r.RemoteAddr = "192.0.2.1:1234"
 	}
@@ -157,7 +157,7 @@ func (a *API) call(ctx context.Context, cancel func(), r *http.Request) (*Answer
 		if cause != nil {
 			return nil, fmt.Errorf("%s %s: the handler panicked: %v", r.Method, r.URL.Path, cause)
 		}
-		return &Answer{Status: w.Code, Header: w.Result().Header, Body: w.Body.Bytes()}, nil
+		return &Response{Status: w.Code, Header: w.Result().Header, Body: w.Body.Bytes()}, nil
 	case <-time.After(patience + 5*time.Second):
 		return nil, fmt.Errorf("%s %s: no answer, and the handler ignores its context: %w", r.Method, r.URL.Path, ctx.Err())
 	}
@@ -201,7 +201,7 @@ type Scenario struct {
 	// Golden is a file that holds the expected body; "" for none.
 	Golden string
 	// After looks at the answer and at what has changed.
-	After func(t *testing.T, answer *Answer)
+	After func(t *testing.T, answer *Response)
 }
 
 // Run runs the scenarios one after another as subtests, so that a later one finds what an earlier one has changed.
@@ -212,11 +212,11 @@ func (a *API) Run(t *testing.T, scenarios ...Scenario) {
 	}
 }
 
-// Ask makes a request below /api/v1 that must be answered with the status, the code of a problem and these texts, and gives the answer.
-func (a *API) Ask(t *testing.T, method, url, body string, as *Caller, status int, code string, contains ...string) (answer *Answer) {
+// Expect makes a request below /api/v1 that must be answered with the status, the code of a problem and these texts, and gives the answer.
+func (a *API) Expect(t *testing.T, method, url, body string, as *Caller, status int, code string, contains ...string) (answer *Response) {
 	t.Helper()
 	a.Run(t, Scenario{Name: method + " " + url, Method: method, URL: "/api/v1/" + url, Body: body, As: as, Status: status,
-		Error: code, Contains: contains, After: func(_ *testing.T, got *Answer) { answer = got }})
+		Error: code, Contains: contains, After: func(_ *testing.T, got *Response) { answer = got }})
 	if answer == nil {
 		t.FailNow()
 	}
@@ -226,7 +226,7 @@ func (a *API) Ask(t *testing.T, method, url, body string, as *Caller, status int
 // Get is the answer to a viewer's read below /api/v1, into a value.
 func (a *API) Get(t *testing.T, url string, into any) {
 	t.Helper()
-	a.Ask(t, http.MethodGet, url, "", Viewer, http.StatusOK, "").Decode(t, into)
+	a.Expect(t, http.MethodGet, url, "", Viewer, http.StatusOK, "").Decode(t, into)
 }
 
 func (a *API) run(t *testing.T, s Scenario) {

@@ -38,8 +38,9 @@ type part struct {
 func handler(t testing.TB, extra ...func(*op.API)) http.Handler {
 	t.Helper()
 	router := route.New()
-	a := op.New(op.Config{Router: router, Authenticator: apitest.Callers{}, Resolver: apitest.Nothing{}, Recorder: &apitest.Trail{},
-		Version: "1"})
+	a := op.New(op.Config{Router: router, Authenticator: apitest.Callers{}, Resolver: apitest.EmptyResolver{},
+		Recorder: &apitest.MemoryRecorder{},
+		Version:  "1"})
 	spec := func(id string, role identity.Role, on op.On, action string) op.Spec {
 		return op.Spec{ID: id, Summary: id, Tag: "Volumes", Role: role, On: on, Audit: op.Audit{Action: action}}
 	}
@@ -135,7 +136,7 @@ func TestScenario(t *testing.T) {
 				Status: 403, Error: "forbidden"},
 			apitest.Scenario{Name: "create", Method: "POST", URL: "/api/v1/volumes", As: apitest.Admin, Body: `{"name":"a"}`, Status: 200,
 				Golden: filepath.Join("testdata", "create.json"),
-				After: func(t *testing.T, answer *apitest.Answer) {
+				After: func(t *testing.T, answer *apitest.Response) {
 					if answer.Header.Get("X-Request-ID") == "" {
 						t.Error("no request id")
 					}
@@ -189,7 +190,7 @@ func (r things) Resolve(_ context.Context, _ op.On, id int64) (op.Resource, erro
 	case r.err != nil:
 		return op.Resource{}, r.err
 	}
-	return op.Resource{}, op.NoSuch("vm")
+	return op.Resource{}, op.NotFound("vm")
 }
 
 // TestMatrixFindsFaults proves that the matrix can fail, on APIs with one fault each.
@@ -217,7 +218,7 @@ func TestMatrixFindsFaults(t *testing.T) {
 	}
 	build := func(resolver op.Resolver, on bool) *apitest.API {
 		h := apitest.Resource(op.Config{
-			Authenticator: apitest.Callers{}, Resolver: resolver, Recorder: &apitest.Trail{},
+			Authenticator: apitest.Callers{}, Resolver: resolver, Recorder: &apitest.MemoryRecorder{},
 			Entitlements: func(context.Context, string) bool { return on },
 		}, func(a *op.API) {
 			op.Get(a, "/api/v1/vms/:vm_id", func(context.Context, *one) (*op.Body[int], error) { return &op.Body[int]{Body: 1}, nil },
@@ -234,7 +235,7 @@ func TestMatrixFindsFaults(t *testing.T) {
 				return err
 			}, write)
 			write.ID, write.Content, write.Audit = "upload_disk", []string{"application/octet-stream"}, op.Audit{Action: "vm.upload"}
-			op.Upload(a, "/api/v1/vms/:vm_id/disk", func(_ context.Context, _ *one, f *op.Incoming) (*op.Empty, error) {
+			op.Upload(a, "/api/v1/vms/:vm_id/disk", func(_ context.Context, _ *one, f *op.UploadBody) (*op.Empty, error) {
 				_, err := io.Copy(io.Discard, f)
 				return nil, err
 			}, write)

@@ -104,7 +104,7 @@ func (o *contractOperation) fits(segments []string, open bool) bool {
 }
 
 // check says in what an answer differs from what the document declares; nil in nothing.
-func (c *contract) check(method, path string, answer *Answer) error {
+func (c *contract) check(method, path string, answer *Response) error {
 	media, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")) // no type is none of the declared ones
 	if o := c.find(method, strings.Split(path, "/")); o != nil {
 		if err := c.operation(o, media, answer); err != nil {
@@ -130,7 +130,7 @@ func (c *contract) find(method string, segments []string) *contractOperation {
 	return nil
 }
 
-func (c *contract) operation(o *contractOperation, media string, answer *Answer) error {
+func (c *contract) operation(o *contractOperation, media string, answer *Response) error {
 	status := strconv.Itoa(answer.Status)
 	response, declared := o.Responses[status]
 	if !declared {
@@ -195,7 +195,7 @@ func (c *contract) schema(pointer string) (*jsonschema.Schema, error) {
 var contracts sync.Map
 
 // contract is that of the API's own document.
-func (a *API) contract(ask func(*http.Request) (*Answer, error)) (*contract, error) {
+func (a *API) contract(ask func(*http.Request) (*Response, error)) (*contract, error) {
 	var key any = a.URL
 	if a.Handler != nil {
 		key = a.Handler
@@ -223,7 +223,7 @@ func (a *API) contract(ask func(*http.Request) (*Answer, error)) (*contract, err
 }
 
 // text is the API's own document.
-func (a *API) text(ask func(*http.Request) (*Answer, error)) ([]byte, error) {
+func (a *API) text(ask func(*http.Request) (*Response, error)) ([]byte, error) {
 	if a.Document != nil {
 		return a.Document(), nil
 	}
@@ -236,7 +236,7 @@ func (a *API) text(ask func(*http.Request) (*Answer, error)) ([]byte, error) {
 
 // hold is the error of an answer that the API's document does not declare. Answers that net/http gives by itself, of
 // requests that reach no handler, are not the service's.
-func (a *API) hold(r *http.Request, answer *Answer, ask func(*http.Request) (*Answer, error)) error {
+func (a *API) hold(r *http.Request, answer *Response, ask func(*http.Request) (*Response, error)) error {
 	if r.Method == http.MethodHead || !strings.HasPrefix(r.URL.Path, "/api/v") && r.URL.Path != "/meta/update" ||
 		answer.Header.Get("X-Request-ID") == "" {
 		return nil
@@ -251,8 +251,8 @@ func (a *API) hold(r *http.Request, answer *Answer, ask func(*http.Request) (*An
 	return c.check(r.Method, r.URL.EscapedPath(), answer)
 }
 
-// Against sends a request as an owner and says in what the answer differs from another document; nil in nothing.
-func (a *API) Against(t testing.TB, document []byte, method, path, body string) error {
+// CompareDocument sends a request as an owner and says in what the answer differs from another document; nil in nothing.
+func (a *API) CompareDocument(t testing.TB, document []byte, method, path, body string) error {
 	t.Helper()
 	c, err := newContract(document)
 	if err != nil {

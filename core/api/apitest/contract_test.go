@@ -57,8 +57,9 @@ func TestNullsComplains(t *testing.T) {
 		}
 	}
 	router := route.New()
-	a := op.New(op.Config{Router: router, Authenticator: apitest.Callers{}, Resolver: apitest.Nothing{}, Recorder: &apitest.Trail{},
-		Version: "1"})
+	a := op.New(op.Config{Router: router, Authenticator: apitest.Callers{}, Resolver: apitest.EmptyResolver{},
+		Recorder: &apitest.MemoryRecorder{},
+		Version:  "1"})
 	for id, err := range map[string]error{"sound": nil, "strict": problem.InvalidField("not null", "null_forbidden", "body", "name")} {
 		op.Post(a, "/api/v1/"+id, func(context.Context, *in) (*op.Empty, error) { return nil, err },
 			op.Spec{ID: id, Summary: id, Tag: "x", Public: true})

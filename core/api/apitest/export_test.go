@@ -39,7 +39,7 @@ func ContractComplaint(t testing.TB, document, path string, status int, media, b
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c.check(http.MethodGet, path, &Answer{Status: status, Header: http.Header{"Content-Type": {media}}, Body: []byte(body)})
+	return c.check(http.MethodGet, path, &Response{Status: status, Header: http.Header{"Content-Type": {media}}, Body: []byte(body)})
 }
 
 // NullComplaints is what Nulls has against each place of an operation's body.

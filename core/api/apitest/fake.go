@@ -40,16 +40,16 @@ func (Callers) Authenticate(_ context.Context, r *http.Request) (*identity.Calle
 	return &identity.Caller{UserID: 1, Email: name + "@example.org", SessionID: 1, Teams: teams}, nil
 }
 
-// Trail is a Recorder that keeps the entries in memory.
-type Trail struct {
+// MemoryRecorder is a Recorder that keeps the entries in memory.
+type MemoryRecorder struct {
 	mu      sync.Mutex
 	entries []audit.Entry
 }
 
-var _ op.Recorder = (*Trail)(nil)
+var _ op.Recorder = (*MemoryRecorder)(nil)
 
 // Record implements op.Recorder.
-func (t *Trail) Record(_ context.Context, e audit.Entry) error {
+func (t *MemoryRecorder) Record(_ context.Context, e audit.Entry) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.entries = append(t.entries, e)
@@ -57,18 +57,18 @@ func (t *Trail) Record(_ context.Context, e audit.Entry) error {
 }
 
 // Entries is a copy of what was recorded.
-func (t *Trail) Entries() []audit.Entry {
+func (t *MemoryRecorder) Entries() []audit.Entry {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return append([]audit.Entry{}, t.entries...)
 }
 
-// Nothing resolves no thing at all.
-type Nothing struct{}
+// EmptyResolver resolves no thing at all.
+type EmptyResolver struct{}
 
-var _ op.Resolver = Nothing{}
+var _ op.Resolver = EmptyResolver{}
 
 // Resolve implements op.Resolver.
-func (Nothing) Resolve(_ context.Context, on op.On, _ int64) (op.Resource, error) {
-	return op.Resource{}, op.NoSuch(on.String())
+func (EmptyResolver) Resolve(_ context.Context, on op.On, _ int64) (op.Resource, error) {
+	return op.Resource{}, op.NotFound(on.String())
 }

@@ -112,7 +112,7 @@ func (a *API) MatrixWith(t *testing.T, config MatrixConfig) {
 		t.Run(c.Name, func(t *testing.T) {
 			run := func() {
 				for _, o := range d.operations {
-					if config.Sample > 0 && !sampletest.Chosen(c.Name+" "+o.ID, config.Sample) {
+					if config.Sample > 0 && !sampletest.Selected(c.Name+" "+o.ID, config.Sample) {
 						continue
 					}
 					for _, complaint := range m.cell(t.Context(), c, o) {
@@ -286,7 +286,7 @@ func (k *check) url(values map[string]string) string {
 }
 
 // ask sends a request as the column's caller.
-func (k *check) ask(method, target, body string) *Answer {
+func (k *check) ask(method, target, body string) *Response {
 	r := k.request(method, target, body, k.o.headers(method))
 	if k.as.LogIn != nil {
 		k.as.LogIn(r, k.o.writeScope())
@@ -294,7 +294,7 @@ func (k *check) ask(method, target, body string) *Answer {
 	answer, err := k.Do(k.ctx, r, nil)
 	if err != nil {
 		k.complain("%v", err)
-		return &Answer{Header: http.Header{}}
+		return &Response{Header: http.Header{}}
 	}
 	return answer
 }
@@ -379,7 +379,7 @@ func (k *check) alike(method, body string, status int, code string) {
 }
 
 // plain is an answer without what differs between any two requests.
-func plain(a *Answer) string {
+func plain(a *Response) string {
 	headers := maps.Clone(a.Header)
 	for _, name := range []string{"X-Request-Id", "Date"} {
 		delete(headers, name)

@@ -140,7 +140,7 @@ func (d *document) resolve(s *schema) *schema {
 // document asks the API for its own description.
 func (a *API) document(t testing.TB) *document {
 	t.Helper()
-	text, err := a.text(func(r *http.Request) (*Answer, error) { return a.Do(t.Context(), r, nil) })
+	text, err := a.text(func(r *http.Request) (*Response, error) { return a.Do(t.Context(), r, nil) })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 func Resource(config op.Config, register func(*op.API)) http.Handler {
 	config.Router, config.Version, config.StrictAudit = route.New(), "test", true
 	if config.Resolver == nil {
-		config.Resolver = Nothing{}
+		config.Resolver = EmptyResolver{}
 	}
 	a := op.New(config)
 	register(a)

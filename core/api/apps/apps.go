@@ -39,7 +39,7 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Post(a, "/api/v1/apps/adopt", h.adopt, op.Spec{
 		ID: "adopt_apps", Summary: "Adopt containers as apps", Tag: tag, Role: identity.Admin, On: op.Anywhere,
-		Audit: op.Audit{Action: "app.adopt"}, Recall: h.adopted,
+		Audit: op.Audit{Action: "app.adopt"}, Replay: h.adopted,
 		Description: "Adopts all given containers or none. A container that is an app already is 409 `already_adopted`, " +
 			"and a template is 409 `invalid_state`; the member `item` is its index in the list.\n\nAn app whose `slug` " +
 			"names an entry of the catalog can be updated like an app that was installed from it. If an item has no " +
@@ -82,27 +82,27 @@ func Register(a *op.API, deps Deps) {
 	op.Post(a, "/api/v1/apps/:app_id/:action", h.act, op.Spec{
 		ID: "act_on_app", Summary: "Change the power state of an app", Tag: tag, Role: identity.Operator, On: op.App,
 		Needs: endpoint.Lifecycle, Confirm: op.Confirm{When: op.ConfirmSelf, Field: "name"}, Plan: true,
-		Status: http.StatusAccepted, Unsupported: true, Audit: op.Audit{Action: "app.{action}"}, Recall: h.acted,
+		Status: http.StatusAccepted, Unsupported: true, Audit: op.Audit{Action: "app.{action}"}, Replay: h.acted,
 		Description: "Starts a job and returns it. It is refused for the same reasons as the action on a VM.",
 	})
 }
 
 type uninstallInput struct {
-	op.Planned
+	op.PlanParams
 	Body *struct {
 		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"Name of the app"`
 		KeepCT  bool    `json:"keep_ct,omitempty" doc:"Remove the app and keep its container"`
 	}
 }
 
-func (h handlers) uninstall(ctx context.Context, in *uninstallInput) (*op.Body[app.Uninstalled], error) {
+func (h handlers) uninstall(ctx context.Context, in *uninstallInput) (*op.Body[app.UninstallResult], error) {
 	var confirm *string
 	keep := false
 	if in.Body != nil {
 		confirm, keep = in.Body.Confirm, in.Body.KeepCT
 	}
-	done, err := h.apps.Uninstall(ctx, op.Found(ctx).ID, op.Found(ctx).TeamID, confirm, keep)
-	return &op.Body[app.Uninstalled]{Body: done}, err
+	done, err := h.apps.Uninstall(ctx, op.ResourceOf(ctx).ID, op.ResourceOf(ctx).TeamID, confirm, keep)
+	return &op.Body[app.UninstallResult]{Body: done}, err
 }
 
 type listInput struct {
@@ -126,17 +126,17 @@ func (h handlers) discovered(ctx context.Context, in *discoveredInput) (*op.List
 }
 
 func (h handlers) get(ctx context.Context, _ *struct{}) (*op.Body[*app.App], error) {
-	a, err := h.apps.Get(ctx, op.Found(ctx).ID)
+	a, err := h.apps.Get(ctx, op.ResourceOf(ctx).ID)
 	return &op.Body[*app.App]{Body: a}, err
 }
 
 func (h handlers) ports(ctx context.Context, _ *struct{}) (*op.List[app.Port], error) {
-	all, err := h.apps.Ports(ctx, op.Found(ctx).ID, op.Found(ctx).TeamID)
+	all, err := h.apps.Ports(ctx, op.ResourceOf(ctx).ID, op.ResourceOf(ctx).TeamID)
 	return &op.List[app.Port]{Total: len(all), Body: all}, err
 }
 
 func (h handlers) webURL(ctx context.Context, _ *struct{}) (*op.Body[app.WebURL], error) {
-	found, err := h.apps.WebURL(ctx, op.Found(ctx).ID, op.Found(ctx).TeamID)
+	found, err := h.apps.WebURL(ctx, op.ResourceOf(ctx).ID, op.ResourceOf(ctx).TeamID)
 	return &op.Body[app.WebURL]{Body: found}, err
 }
 
@@ -198,47 +198,47 @@ func (h handlers) adopt(ctx context.Context, in *adoptInput) (*op.List[app.App],
 	items := make([]app.Adoption, len(in.Body.Items))
 	for i, item := range in.Body.Items {
 		items[i] = app.Adoption{HostID: item.HostID, VMID: item.VMID, GuestRef: item.GuestRef, Name: item.Name, WebPort: item.WebPort,
-			WebPath: item.WebPath, WebProtocol: item.WebProtocol, Slug: app.Given[string]{Set: item.Slug.Set, Value: item.Slug.Pointer()}}
+			WebPath: item.WebPath, WebProtocol: item.WebProtocol, Slug: app.Optional[string]{Set: item.Slug.Set, Value: item.Slug.Pointer()}}
 	}
-	made, err := h.apps.Adopt(ctx, items, func(team int64) error { return op.RequireOn(ctx, team, identity.Admin) })
+	made, err := h.apps.Adopt(ctx, items, func(team int64) error { return op.RequireRole(ctx, team, identity.Admin) })
 	return &op.List[app.App]{Total: len(made), Body: made}, err
 }
 
 type actInput struct {
-	op.Planned
+	op.PlanParams
 	Action string `path:"action" enum:"start,stop,shutdown,restart"`
 	Body   *struct {
 		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"Name of the app, if a confirmation is required"`
 	}
 }
 
-func (h handlers) act(ctx context.Context, in *actInput) (*op.Body[guest.Started], error) {
+func (h handlers) act(ctx context.Context, in *actInput) (*op.Body[guest.StartResult], error) {
 	var confirm *string
 	if in.Body != nil {
 		confirm = in.Body.Confirm
 	}
-	r, err := h.apps.Request(ctx, op.Found(ctx).ID, op.Found(ctx).TeamID, confirm)
+	r, err := h.apps.Request(ctx, op.ResourceOf(ctx).ID, op.ResourceOf(ctx).TeamID, confirm)
 	if err != nil {
 		return nil, err
 	}
 	started, err := guest.Lifecycle(hypervisor.Action(in.Action)).Start(ctx, h.apps.Actor, r, struct{}{})
-	return &op.Body[guest.Started]{Body: started}, err
+	return &op.Body[guest.StartResult]{Body: started}, err
 }
 
 // acted makes the answer of act again.
-func (h handlers) acted(ctx context.Context, made idempotency.Made) (any, error) {
-	a, err := h.apps.Get(ctx, op.Found(ctx).ID)
+func (h handlers) acted(ctx context.Context, made idempotency.Result) (any, error) {
+	a, err := h.apps.Get(ctx, op.ResourceOf(ctx).ID)
 	if err != nil {
 		return nil, err
 	}
-	return h.apps.Actor.Started(ctx, made.JobID, a.IsSelf)
+	return h.apps.Actor.StartResult(ctx, made.JobID, a.IsSelf)
 }
 
 // adopted makes the answer of adopt again, without what was removed since.
-func (h handlers) adopted(ctx context.Context, made idempotency.Made) (any, error) {
+func (h handlers) adopted(ctx context.Context, made idempotency.Result) (any, error) {
 	var ids []int64
 	if err := made.Decode(&ids); err != nil {
 		return nil, err
 	}
-	return h.apps.Several(ctx, ids)
+	return h.apps.ByIDs(ctx, ids)
 }

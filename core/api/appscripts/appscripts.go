@@ -50,7 +50,7 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Post(a, script+"/revert", h.revert, op.Spec{
 		ID: "revert_app_script", Summary: "Revert an app's script to the catalog's", Tag: tag, Role: identity.Admin, On: op.App,
-		Audit: op.Audit{Action: "app.script_revert"}, Recall: h.again, Timeout: sourceLimit,
+		Audit: op.Audit{Action: "app.script_revert"}, Replay: h.again, Timeout: sourceLimit,
 		Description: "Adds the current script of the catalog as a version with the `source` `upstream`; earlier " +
 			"versions are kept, and nothing runs. 409 `invalid_state` with the `reason` `no_entry`, `no_commit` or " +
 			"`no_bundle` if the catalog has none, and 409 `guest_busy` while the app is being updated. " +
@@ -80,7 +80,7 @@ func Register(a *op.API, deps Deps) {
 func (h handlers) registerUpdates(a *op.API) {
 	op.Post(a, "/api/v1/apps/:app_id/update", h.update, op.Spec{
 		ID: "update_app", Summary: "Update an app", Tag: tag, Role: identity.Operator, On: op.App, Status: http.StatusAccepted,
-		Audit: op.Audit{Action: appscript.UpdateKind}, Recall: h.started, Timeout: sourceLimit, Plan: true, Unsupported: true,
+		Audit: op.Audit{Action: appscript.UpdateKind}, Replay: h.started, Timeout: sourceLimit, Plan: true, Unsupported: true,
 		Description: "Starts a job that runs the catalog's bundle of the entry as root in the container of the app, " +
 			"even if the same bundle ran last, because the bundle may download newer files. The job first takes a " +
 			"snapshot, or a backup if snapshots are not possible. Afterwards it checks from the network of the node " +
@@ -96,7 +96,7 @@ func (h handlers) registerUpdates(a *op.API) {
 	})
 	op.Post(a, "/api/v1/apps/update-all", h.updateAll, op.Spec{
 		ID: "update_all_apps", Summary: "Update all apps with an available update", Tag: tag, Role: identity.Operator, On: op.Anywhere,
-		Status: http.StatusAccepted, Audit: op.Audit{Action: "app.update_all"}, Recall: h.startedAll, Timeout: sourceLimit, Plan: true,
+		Status: http.StatusAccepted, Audit: op.Audit{Action: "app.update_all"}, Replay: h.startedAll, Timeout: sourceLimit, Plan: true,
 		Description: "Starts one job for each app with an available update that the caller can update. For all other " +
 			"apps it returns the reason: `edited`, `no_entry`, `no_commit`, `no_script`, `current`, in this order, or " +
 			"the error id that a single update of the app would return. With `consent` the caller consents to every " +
@@ -112,41 +112,41 @@ func (h handlers) updates(ctx context.Context, _ *struct{}) (*op.List[*appscript
 }
 
 type updateInput struct {
-	op.Planned
+	op.PlanParams
 	Body *struct {
 		Consent bool `json:"consent,omitempty" doc:"Confirm that you reviewed the plan and consent to running the bundle"`
 	}
 }
 
-func (h handlers) update(ctx context.Context, in *updateInput) (*op.Body[guest.Started], error) {
-	started, err := h.scripts.Update(ctx, op.Found(ctx).ID, op.Found(ctx).TeamID, in.Body != nil && in.Body.Consent)
-	return &op.Body[guest.Started]{Body: started}, err
+func (h handlers) update(ctx context.Context, in *updateInput) (*op.Body[guest.StartResult], error) {
+	started, err := h.scripts.Update(ctx, op.ResourceOf(ctx).ID, op.ResourceOf(ctx).TeamID, in.Body != nil && in.Body.Consent)
+	return &op.Body[guest.StartResult]{Body: started}, err
 }
 
 // started makes the answer of update again.
-func (h handlers) started(ctx context.Context, made idempotency.Made) (any, error) {
-	return h.scripts.Actor.Started(ctx, made.JobID, false)
+func (h handlers) started(ctx context.Context, made idempotency.Result) (any, error) {
+	return h.scripts.Actor.StartResult(ctx, made.JobID, false)
 }
 
 type updateAllInput struct {
-	op.Planned
+	op.PlanParams
 	Body *struct {
 		Consent   bool `json:"consent,omitempty" doc:"Confirm that you reviewed the plans and consent to running the bundles"`
 		StopAfter int  `json:"stop_after,omitempty" minimum:"1" maximum:"100" example:"2" doc:"Number of failures after which no further update starts; 2 if absent"`
 	}
 }
 
-func (h handlers) updateAll(ctx context.Context, in *updateAllInput) (*op.Body[appscript.All], error) {
+func (h handlers) updateAll(ctx context.Context, in *updateAllInput) (*op.Body[appscript.UpdateAllResult], error) {
 	consent, stopAfter := false, 0
 	if in.Body != nil {
 		consent, stopAfter = in.Body.Consent, in.Body.StopAfter
 	}
 	all, err := h.scripts.UpdateAll(ctx, consent, stopAfter)
-	return &op.Body[appscript.All]{Body: all}, err
+	return &op.Body[appscript.UpdateAllResult]{Body: all}, err
 }
 
-func (h handlers) startedAll(ctx context.Context, made idempotency.Made) (any, error) {
-	return h.scripts.UpdatedAll(ctx, made)
+func (h handlers) startedAll(ctx context.Context, made idempotency.Result) (any, error) {
+	return h.scripts.ReplayUpdateAll(ctx, made)
 }
 
 type getInput struct {
@@ -154,7 +154,7 @@ type getInput struct {
 }
 
 func (h handlers) get(ctx context.Context, in *getInput) (*op.Body[*appscript.Script], error) {
-	found, err := h.scripts.Get(ctx, op.Found(ctx).ID, in.Version)
+	found, err := h.scripts.Get(ctx, op.ResourceOf(ctx).ID, in.Version)
 	return &op.Body[*appscript.Script]{Body: found}, err
 }
 
@@ -166,30 +166,30 @@ type putInput struct {
 }
 
 func (h handlers) put(ctx context.Context, in *putInput) (*op.Body[*appscript.Script], error) {
-	made, err := h.scripts.Put(ctx, op.Found(ctx).ID, in.Body.Content, in.Body.Digest)
+	made, err := h.scripts.Put(ctx, op.ResourceOf(ctx).ID, in.Body.Content, in.Body.Digest)
 	return &op.Body[*appscript.Script]{Body: made}, err
 }
 
 func (h handlers) revert(ctx context.Context, _ *struct{}) (*op.Body[*appscript.Script], error) {
-	made, err := h.scripts.Revert(ctx, op.Found(ctx).ID)
+	made, err := h.scripts.Revert(ctx, op.ResourceOf(ctx).ID)
 	return &op.Body[*appscript.Script]{Body: made}, err
 }
 
 // again makes the answer of revert again.
-func (h handlers) again(ctx context.Context, made idempotency.Made) (any, error) {
+func (h handlers) again(ctx context.Context, made idempotency.Result) (any, error) {
 	var number int
 	if err := made.Decode(&number); err != nil {
 		return nil, err
 	}
-	return h.scripts.Get(ctx, op.Found(ctx).ID, number)
+	return h.scripts.Get(ctx, op.ResourceOf(ctx).ID, number)
 }
 
 func (h handlers) versions(ctx context.Context, in *struct{ op.Page }) (*op.List[*appscript.Version], error) {
-	all, total, err := h.scripts.Versions(ctx, op.Found(ctx).ID, in.Offset(), in.Limit())
+	all, total, err := h.scripts.Versions(ctx, op.ResourceOf(ctx).ID, in.Offset(), in.Limit())
 	return &op.List[*appscript.Version]{Total: total, Body: all}, err
 }
 
 func (h handlers) state(ctx context.Context, _ *struct{}) (*op.Body[*appscript.State], error) {
-	state, err := h.scripts.UpdateState(ctx, op.Found(ctx).ID)
+	state, err := h.scripts.UpdateState(ctx, op.ResourceOf(ctx).ID)
 	return &op.Body[*appscript.State]{Body: state}, err
 }

@@ -121,14 +121,14 @@ func (h handlers) list(ctx context.Context, in *listInput) (*op.List[Row], error
 }
 
 func (h handlers) get(ctx context.Context, _ *struct{}) (*op.Body[Row], error) {
-	row, err := audit.Get(ctx, h.db, op.Found(ctx).ID)
+	row, err := audit.Get(ctx, h.db, op.ResourceOf(ctx).ID)
 	if err != nil {
 		return nil, err
 	}
 	return &op.Body[Row]{Body: rowOf(row)}, nil
 }
 
-func (in *Filter) of(visible identity.Visible) audit.Filter {
+func (in *Filter) of(visible identity.VisibleTeams) audit.Filter {
 	f := audit.Filter{
 		Action: in.Action, Search: in.Search, ActorType: in.ActorType, Result: in.Result, From: in.From, To: in.To,
 		AllTeams: visible.All, Teams: visible.Teams,

@@ -8,22 +8,22 @@ import (
 )
 
 type clearInput struct {
-	op.Planned
-	Body *ClearIn
+	op.PlanParams
+	Body *ClearRequest
 }
 
-// ClearIn says how much of the trail goes.
-type ClearIn struct {
+// ClearRequest says how much of the trail goes.
+type ClearRequest struct {
 	Before  *time.Time `json:"before,omitempty" nullable:"true" example:"2026-01-01T00:00:00Z" doc:"Delete only entries older than this; absent or null for all entries"`
 	Confirm *string    `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"The phrase: clear audit log"`
 }
 
-// Cleared is the answer of a clearing.
-type Cleared struct {
+// ClearResult is the answer of a clearing.
+type ClearResult struct {
 	Deleted int64 `json:"deleted" example:"4711" doc:"Number of deleted entries"`
 }
 
-func (h handlers) clear(ctx context.Context, in *clearInput) (*op.Body[Cleared], error) {
+func (h handlers) clear(ctx context.Context, in *clearInput) (*op.Body[ClearResult], error) {
 	var before *time.Time
 	confirm := ""
 	if in.Body != nil {
@@ -33,5 +33,5 @@ func (h handlers) clear(ctx context.Context, in *clearInput) (*op.Body[Cleared],
 		}
 	}
 	deleted, err := h.chain.Clear(ctx, before, confirm)
-	return &op.Body[Cleared]{Body: Cleared{Deleted: deleted}}, err
+	return &op.Body[ClearResult]{Body: ClearResult{Deleted: deleted}}, err
 }

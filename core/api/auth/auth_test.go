@@ -39,7 +39,7 @@ func newService(t *testing.T) *service {
 	s := &service{db: d, log: &strings.Builder{}, accounts: map[string]*identitytest.Account{}}
 	logger := hclog.New(&hclog.LoggerOptions{Output: s.log, Level: hclog.Trace})
 	keys := identitytest.Keys(t)
-	s.users = identity.New(d, identity.Config{Argon2: identitytest.Cheap, Keys: keys, Logger: logger})
+	s.users = identity.New(d, identity.Config{Argon2: identitytest.CheapHash, Keys: keys, Logger: logger})
 	handler := apitest.Resource(op.Config{Authenticator: s.users, Recorder: audit.Recorder{DB: d}, Logger: logger}, func(a *op.API) {
 		auth.Register(a, auth.Deps{Users: s.users, Providers: sso.New(sso.Config{DB: d, Users: s.users, Keys: keys}),
 			Passkeys: passkey.New(passkey.Config{DB: d, Users: s.users, Keys: keys, BaseURL: "https://hostler.example.com"})})
@@ -64,7 +64,7 @@ func (s *service) account(t *testing.T, c *apitest.Caller) *identitytest.Account
 }
 
 // send is one request with cookies and without the runner's expectations.
-func (s *service) send(t *testing.T, method, target, body string, cookies ...*http.Cookie) *apitest.Answer {
+func (s *service) send(t *testing.T, method, target, body string, cookies ...*http.Cookie) *apitest.Response {
 	t.Helper()
 	r, err := http.NewRequest(method, s.URL+target, strings.NewReader(body))
 	if err != nil {
@@ -89,7 +89,7 @@ func credentials(email, password string) string {
 }
 
 // given is the session's cookie that an answer sets: the only one, or the first of two when a session or browser is new.
-func given(t *testing.T, answer *apitest.Answer) *http.Cookie {
+func given(t *testing.T, answer *apitest.Response) *http.Cookie {
 	t.Helper()
 	cookies := (&http.Response{Header: answer.Header}).Cookies()
 	want := []string{"service_session"}
@@ -107,7 +107,7 @@ func given(t *testing.T, answer *apitest.Answer) *http.Cookie {
 }
 
 // device is the browser's cookie that an answer sets.
-func device(t *testing.T, answer *apitest.Answer) *http.Cookie {
+func device(t *testing.T, answer *apitest.Response) *http.Cookie {
 	t.Helper()
 	given(t, answer)
 	return (&http.Response{Header: answer.Header}).Cookies()[1]

@@ -50,7 +50,7 @@ func (h handlers) logIn(ctx context.Context, in *logInInput) (*logInOutput, erro
 }
 
 // loggedIn is the answer to a log-in that succeeded or waits for its second factor.
-func loggedIn(in *identity.LoggedIn, site proxy.Site) *logInOutput {
+func loggedIn(in *identity.LoginResult, site proxy.Site) *logInOutput {
 	out := &logInOutput{}
 	if in.Pending != "" {
 		out.Body.TOTPRequired, out.Body.Pending, out.Body.Factors = true, in.Pending, factors(in.User)

@@ -100,7 +100,7 @@ func TestLogInTakesOnlyJSONFromItsOwnSite(t *testing.T) {
 	scenario := func(name string, status int, code, body string, headers map[string]string) apitest.Scenario {
 		return apitest.Scenario{Name: name, Method: "POST", URL: login, Body: body, Headers: headers, Status: status, Error: code,
 			Lacks: []string{identitytest.Password},
-			After: func(t *testing.T, answer *apitest.Answer) {
+			After: func(t *testing.T, answer *apitest.Response) {
 				if status >= 400 && answer.Header.Get("Set-Cookie") != "" {
 					t.Error("a cookie was set")
 				}

@@ -46,7 +46,7 @@ func registerPasskeys(a *op.API, h handlers) {
 	})
 	op.Post(a, "/api/v1/auth/passkeys", h.addPasskey, op.Spec{
 		ID: "add_passkey", Summary: "Add a passkey", Tag: tag, Secret: true, On: op.Anywhere, Status: http.StatusCreated,
-		Audit: op.Audit{Action: "auth.passkey_add"}, Recall: h.madePasskey,
+		Audit: op.Audit{Action: "auth.passkey_add"}, Replay: h.madePasskey,
 		Description: "Accepts the response of the authenticator. Log-ins by password then require a second factor, and a " +
 			"passkey is one. If it is the first second factor, the response contains ten recovery codes, which are shown " +
 			"only once; each can be used once as a second factor. An invalid response is a 422 at `credential`; one to " +
@@ -91,7 +91,7 @@ type beginPasskeyOutput struct {
 	Options  op.Object `json:"options" doc:"Options for navigator.credentials in the browser"`
 }
 
-func begun(b *passkey.Begun, err error) (*op.Body[beginPasskeyOutput], error) {
+func begun(b *passkey.CeremonyStart, err error) (*op.Body[beginPasskeyOutput], error) {
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ type logInPasskeyInput struct {
 }
 
 func (h handlers) logInPasskey(ctx context.Context, in *logInPasskeyInput) (*logInOutput, error) {
-	answer := passkey.Answer{Ceremony: in.Body.Ceremony, Credential: json.RawMessage(in.Body.Credential)}
+	answer := passkey.Response{Ceremony: in.Body.Ceremony, Credential: json.RawMessage(in.Body.Credential)}
 	done, err := h.ceremonies.LogIn(ctx, in.Body.Pending, answer, in.from)
 	if err != nil {
 		return nil, err
@@ -162,7 +162,7 @@ type addPasskeyOutput struct {
 
 func (h handlers) addPasskey(ctx context.Context, in *addPasskeyInput) (*op.Body[addPasskeyOutput], error) {
 	p, codes, err := h.ceremonies.Add(ctx, identity.FromContext(ctx), in.Body.Name,
-		passkey.Answer{Ceremony: in.Body.Ceremony, Credential: json.RawMessage(in.Body.Credential)})
+		passkey.Response{Ceremony: in.Body.Ceremony, Credential: json.RawMessage(in.Body.Credential)})
 	if err != nil {
 		return nil, err
 	}
@@ -170,21 +170,21 @@ func (h handlers) addPasskey(ctx context.Context, in *addPasskeyInput) (*op.Body
 }
 
 // madePasskey makes the answer to a passkey's making again.
-func (h handlers) madePasskey(_ context.Context, made idempotency.Made) (any, error) {
-	var kept identity.MadePasskey
+func (h handlers) madePasskey(_ context.Context, made idempotency.Result) (any, error) {
+	var kept identity.AddPasskeyResult
 	if err := made.Decode(&kept); err != nil {
 		return nil, err
 	}
 	return addPasskeyOutput{Passkey: passkeyOf(&kept.Passkey), RecoveryCodes: append([]string{}, kept.Codes...)}, nil
 }
 
-// One names a passkey in the path.
-type One struct {
+// PasskeyPath names a passkey in the path.
+type PasskeyPath struct {
 	ID int64 `path:"passkey_id" minimum:"1" doc:"ID of the passkey"`
 }
 
 type renamePasskeyInput struct {
-	One
+	PasskeyPath
 	Body struct {
 		Name string `json:"name" minLength:"1" maxLength:"100" example:"Old laptop" doc:"New name of the passkey"`
 	}
@@ -199,7 +199,7 @@ func (h handlers) renamePasskey(ctx context.Context, in *renamePasskeyInput) (*o
 }
 
 type deletePasskeyInput struct {
-	One
+	PasskeyPath
 	Body Proof
 }
 

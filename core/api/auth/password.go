@@ -18,11 +18,11 @@ type passwordInput struct {
 // passwordOutput tells what the new password ended.
 type passwordOutput struct {
 	SetCookie []string `header:"Set-Cookie" doc:"Renewed cookies of the session and the browser; none for a request with an API key"`
-	Body      Changed
+	Body      PasswordChangeResult
 }
 
-// Changed is the answer of a changed password.
-type Changed struct {
+// PasswordChangeResult is the answer of a changed password.
+type PasswordChangeResult struct {
 	SessionsRevoked int64 `json:"sessions_revoked" example:"2" doc:"Number of other sessions that ended"`
 	KeysRevoked     int64 `json:"keys_revoked" example:"0" doc:"Number of revoked API keys"`
 	KeysValid       int64 `json:"keys_valid" example:"3" doc:"Number of API keys of the account that stay valid and do not depend on the password"`
@@ -37,7 +37,7 @@ func (h handlers) changePassword(ctx context.Context, in *passwordInput) (*passw
 	if err != nil {
 		return nil, err
 	}
-	out := &passwordOutput{Body: Changed{SessionsRevoked: done.Sessions, KeysRevoked: done.Keys, KeysValid: done.ValidKeys,
+	out := &passwordOutput{Body: PasswordChangeResult{SessionsRevoked: done.Sessions, KeysRevoked: done.Keys, KeysValid: done.ValidKeys,
 		PasskeysValid: done.Passkeys, IdentitiesValid: done.Identities}}
 	if done.Token != "" {
 		out.SetCookie = cookies(done.Token, done.Devices, in.site)

@@ -49,14 +49,14 @@ func (h handlers) offers(ctx context.Context, _ *struct{}) (*op.List[sso.Offer],
 	return &op.List[sso.Offer]{Total: len(all), Body: all}, err
 }
 
-// Provider names a provider in the path.
-type Provider struct {
+// ProviderPath names a provider in the path.
+type ProviderPath struct {
 	ProviderID int64 `path:"provider_id" minimum:"1" doc:"ID of the provider"`
 }
 
 type beginInput struct {
 	Client
-	Provider
+	ProviderPath
 	Body struct {
 		ReturnTo string `json:"return_to,omitempty" maxLength:"1000" example:"/guests" doc:"Path of the page to open after the log-in; a URL of another site is ignored"`
 	}
@@ -81,7 +81,7 @@ func (h handlers) begin(ctx context.Context, in *beginInput) (*beginOutput, erro
 
 type completeProviderInput struct {
 	Client
-	Provider
+	ProviderPath
 	Body struct {
 		State  string `json:"state" maxLength:"200" doc:"Value of state from the provider"`
 		Code   string `json:"code,omitempty" maxLength:"3000" doc:"Value of code from the provider"`
@@ -102,7 +102,7 @@ type completeProviderOutput struct {
 }
 
 func (h handlers) completeProvider(ctx context.Context, in *completeProviderInput) (*completeProviderOutput, error) {
-	done, returnTo, err := h.providers.Complete(ctx, in.ProviderID, sso.Answer{Cookie: in.signOn, State: in.Body.State, Code: in.Body.Code,
+	done, returnTo, err := h.providers.Complete(ctx, in.ProviderID, sso.Callback{Cookie: in.signOn, State: in.Body.State, Code: in.Body.Code,
 		Failure: in.Body.Error, Issuer: in.Body.Issuer}, in.from)
 	if err != nil {
 		return nil, err

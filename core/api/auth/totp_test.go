@@ -76,7 +76,7 @@ func TestSecondFactor(t *testing.T) {
 		}
 		pending = in.Pending
 	}
-	complete := func(code string) *apitest.Answer {
+	complete := func(code string) *apitest.Response {
 		t.Helper()
 		return s.send(t, "POST", totpPath, body("pending", pending, "code", code))
 	}

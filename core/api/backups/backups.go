@@ -56,7 +56,7 @@ func Register(a *op.API, deps Deps) {
 	op.Post(a, "/api/v1/backups/run", h.run, op.Spec{
 		ID: "run_backups", Summary: "Back up guests", Tag: tag, Role: identity.Operator, On: op.Anywhere, Status: http.StatusAccepted,
 		Plan: true, Confirm: op.Confirm{When: op.ConfirmSelf, Field: "name"}, Audit: op.Audit{Action: "backup.run"},
-		Recall: h.ran,
+		Replay: h.ran,
 		Description: "Starts one backup job for each of at most 500 VMs and apps. Each guest is checked like a single " +
 			"request; refused guests are in `skipped` with the reason. Without `storage`, each backup goes to the only " +
 			"backup storage of the guest's node; if the given storage fits none of the guests, the request is 422. The " +
@@ -65,7 +65,7 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Post(a, "/api/v1/backups/:backup_id/restore", h.restore, op.Spec{
 		ID: "restore_backup", Summary: "Restore a guest from a backup", Tag: tag, Role: identity.Admin, On: op.Backup, Calls: true,
-		Plan: true, Needs: endpoint.Backup, Status: http.StatusAccepted, Audit: op.Audit{Action: "backup.restore"}, Recall: h.restored,
+		Plan: true, Needs: endpoint.Backup, Status: http.StatusAccepted, Audit: op.Audit{Action: "backup.restore"}, Replay: h.restored,
 		Confirm: op.Confirm{When: op.ConfirmAlways, Field: "name"},
 		Description: "Restores to a new guest with an unused VMID, or with `newid`. With `over`, restores over the " +
 			"original guest of the backup, which must be stopped (409 `guest_running`) and not protected (409 " +
@@ -129,6 +129,6 @@ type patchInput struct {
 }
 
 func (h handlers) patch(ctx context.Context, in *patchInput) (*op.Body[backup.Backup], error) {
-	b, err := h.backups.Protect(ctx, op.Found(ctx).ID, in.Body.Protected)
+	b, err := h.backups.Protect(ctx, op.ResourceOf(ctx).ID, in.Body.Protected)
 	return &op.Body[backup.Backup]{Body: b}, err
 }

@@ -9,7 +9,7 @@ import (
 )
 
 type runInput struct {
-	op.Planned
+	op.PlanParams
 	Body struct {
 		Targets   []guest.NamedTarget `json:"targets" minItems:"1" maxItems:"500" doc:"VMs and apps to back up"`
 		Storage   *string             `json:"storage,omitempty" nullable:"true" minLength:"1" maxLength:"100" example:"nas" doc:"Backup storage; the only one of the node if absent"`
@@ -21,24 +21,24 @@ type runInput struct {
 	}
 }
 
-func (h handlers) run(ctx context.Context, in *runInput) (*op.Body[guest.Bulk], error) {
+func (h handlers) run(ctx context.Context, in *runInput) (*op.Body[guest.BulkResult], error) {
 	b := &in.Body
 	all, err := guest.Targets(b.Targets)
 	if err != nil {
 		return nil, err
 	}
-	order := guest.BackupOrder{Storage: b.Storage, Mode: b.Mode, Compress: b.Compress, Notes: b.Notes, Protected: b.Protected}
+	order := guest.BackupRequest{Storage: b.Storage, Mode: b.Mode, Compress: b.Compress, Notes: b.Notes, Protected: b.Protected}
 	done, err := h.guests.BackUpAll(ctx, h.actor, order, all, b.Confirm)
-	return &op.Body[guest.Bulk]{Body: done}, err
+	return &op.Body[guest.BulkResult]{Body: done}, err
 }
 
 // ran makes the answer of run again.
-func (h handlers) ran(ctx context.Context, made idempotency.Made) (any, error) {
-	return h.actor.ActedOnAll(ctx, made)
+func (h handlers) ran(ctx context.Context, made idempotency.Result) (any, error) {
+	return h.actor.ReplayActOnAll(ctx, made)
 }
 
 type restoreInput struct {
-	op.Planned
+	op.PlanParams
 	Body *struct {
 		Over        bool    `json:"over,omitempty" doc:"Restore over the original guest of the backup"`
 		NewID       *int64  `json:"newid,omitempty" nullable:"true" minimum:"1" maximum:"999999999" doc:"VMID of the new guest"`
@@ -51,35 +51,35 @@ type restoreInput struct {
 	}
 }
 
-func (h handlers) restore(ctx context.Context, in *restoreInput) (*op.Body[guest.Made], error) {
-	var order guest.RestoreOrder
+func (h handlers) restore(ctx context.Context, in *restoreInput) (*op.Body[guest.CreateResult], error) {
+	var order guest.RestoreRequest
 	var confirm *string
 	if b := in.Body; b != nil {
-		order = guest.RestoreOrder{NewID: b.NewID, Name: b.Name, Node: b.Node, Storage: b.Storage, Over: b.Over, Start: b.Start,
+		order = guest.RestoreRequest{NewID: b.NewID, Name: b.Name, Node: b.Node, Storage: b.Storage, Over: b.Over, Start: b.Start,
 			NewIdentity: b.NewIdentity}
 		confirm = b.Confirm
 	}
-	done, err := h.backups.Restore(ctx, op.Found(ctx).ID, order, confirm)
-	return &op.Body[guest.Made]{Body: done}, err
+	done, err := h.backups.Restore(ctx, op.ResourceOf(ctx).ID, order, confirm)
+	return &op.Body[guest.CreateResult]{Body: done}, err
 }
 
 // restored makes the answer of restore again.
-func (h handlers) restored(ctx context.Context, made idempotency.Made) (any, error) {
-	return h.actor.MadeAgain(ctx, made, false)
+func (h handlers) restored(ctx context.Context, made idempotency.Result) (any, error) {
+	return h.actor.ReplayCreate(ctx, made, false)
 }
 
 type removeInput struct {
-	op.Planned
+	op.PlanParams
 	Body *struct {
 		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"Name of the backed-up guest"`
 	}
 }
 
-func (h handlers) remove(ctx context.Context, in *removeInput) (*op.Body[guest.Started], error) {
+func (h handlers) remove(ctx context.Context, in *removeInput) (*op.Body[guest.StartResult], error) {
 	var confirm *string
 	if in.Body != nil {
 		confirm = in.Body.Confirm
 	}
-	done, err := h.backups.Delete(ctx, op.Found(ctx).ID, confirm)
-	return &op.Body[guest.Started]{Body: done}, err
+	done, err := h.backups.Delete(ctx, op.ResourceOf(ctx).ID, confirm)
+	return &op.Body[guest.StartResult]{Body: done}, err
 }

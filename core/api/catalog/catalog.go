@@ -62,7 +62,7 @@ func Register(a *op.API, deps Deps) {
 	op.Post(a, all+"/refresh", h.refresh, op.Spec{
 		ID: "refresh_catalog", Summary: "Refresh the catalog", Tag: tag, Role: identity.Admin, Status: http.StatusAccepted,
 		Job:   catalog.RefreshKind,
-		Audit: op.Audit{Action: catalog.RefreshKind}, Recall: h.again,
+		Audit: op.Audit{Action: catalog.RefreshKind}, Replay: h.again,
 		Description: "Starts a job that refreshes all enabled sources, one after the other. The data of a source is " +
 			"accepted completely or not at all. New icons are downloaded too, and existing ones are checked once a " +
 			"week. While a refresh is running, the response is its job. Schedules can start a refresh, too.",
@@ -72,7 +72,7 @@ func Register(a *op.API, deps Deps) {
 		Entitlement: entitlement,
 		Description: "All texts are plain text without markup.",
 	})
-	op.Picture(a, one+"/icon", h.icon, op.Spec{
+	op.GetImage(a, one+"/icon", h.icon, op.Spec{
 		ID: "get_catalog_icon", Summary: "Get the icon of a catalog entry", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
 		Entitlement: entitlement,
 		Content:     []string{"image/png", "image/webp", "image/jpeg"},
@@ -102,27 +102,27 @@ func (h handlers) status(ctx context.Context, _ *struct{}) (*op.Body[*catalog.St
 	return &op.Body[*catalog.Status]{Body: status}, err
 }
 
-func (h handlers) refresh(ctx context.Context, _ *struct{}) (*op.Body[*catalog.Started], error) {
+func (h handlers) refresh(ctx context.Context, _ *struct{}) (*op.Body[*catalog.RefreshResult], error) {
 	started, err := h.catalog.Refresh(ctx)
-	return &op.Body[*catalog.Started]{Body: started}, err
+	return &op.Body[*catalog.RefreshResult]{Body: started}, err
 }
 
 // again makes the answer of a refresh again, with its job as it is now.
-func (h handlers) again(ctx context.Context, made idempotency.Made) (any, error) {
-	return h.catalog.Started(ctx, made.JobID)
+func (h handlers) again(ctx context.Context, made idempotency.Result) (any, error) {
+	return h.catalog.ReplayRefresh(ctx, made.JobID)
 }
 
-// Slugged names an entry.
-type Slugged struct {
+// EntryPath names an entry.
+type EntryPath struct {
 	Slug string `path:"slug" minLength:"1" maxLength:"130" example:"wiki" doc:"Slug as in the list; encode its slash as %2F"`
 }
 
-func (h handlers) entry(ctx context.Context, in *struct{ Slugged }) (*op.Body[*catalog.Entry], error) {
+func (h handlers) entry(ctx context.Context, in *struct{ EntryPath }) (*op.Body[*catalog.Entry], error) {
 	found, err := h.catalog.Entry(ctx, in.Slug)
 	return &op.Body[*catalog.Entry]{Body: found}, err
 }
 
-func (h handlers) icon(ctx context.Context, in *struct{ Slugged }) (*op.Image, error) {
+func (h handlers) icon(ctx context.Context, in *struct{ EntryPath }) (*op.Image, error) {
 	icon, err := h.catalog.Icon(ctx, in.Slug)
 	if err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func (h handlers) registerPlans(a *op.API, one string) {
 }
 
 type planInput struct {
-	Slugged
+	EntryPath
 	Host    int64  `query:"host" required:"true" minimum:"1" example:"1" doc:"ID of the host"`
 	Purpose string `query:"purpose" enum:"install,update" default:"install" doc:"Purpose of the bundle"`
 }
@@ -162,7 +162,7 @@ func (h handlers) plan(ctx context.Context, in *planInput) (*op.Body[*catalog.Pl
 }
 
 type fileInput struct {
-	Slugged
+	EntryPath
 	Sum  string `query:"sum" required:"true" pattern:"^[0-9a-f]{64}$" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" doc:"SHA-256 of the bundle"`
 	Path string `query:"path" required:"true" minLength:"1" maxLength:"200" example:"install.sh" doc:"Path of the file in the bundle"`
 }
@@ -195,7 +195,7 @@ func (h handlers) registerSources(a *op.API, all string) {
 	op.Post(a, all+"/:source/accept", h.accept, op.Spec{
 		ID: "accept_catalog_loss", Summary: "Accept the removal of catalog entries", Tag: tag, Role: identity.Owner,
 		Status: http.StatusAccepted, Job: catalog.RefreshKind, Audit: op.Audit{Action: "catalog_source.accept", Target: "source"},
-		Recall: h.again,
+		Replay: h.again,
 		Description: "If a source suddenly has more than a fifth fewer entries, the refresh is rejected as a whole, " +
 			"and `held` of the source lists the entries that would be removed. `digest` in `held` identifies the " +
 			"accepted removal. Starts a job that refreshes the catalog; it removes no more entries than were " +
@@ -210,13 +210,13 @@ func (h handlers) sources(ctx context.Context, _ *struct{}) (*op.List[*catalog.S
 	return &op.List[*catalog.Source]{Total: len(all), Body: all}, err
 }
 
-// Named names a source.
-type Named struct {
+// SourcePath names a source.
+type SourcePath struct {
 	Name string `path:"source" pattern:"^[a-z0-9][a-z0-9_-]*$" maxLength:"63" example:"scripts" doc:"Name as in the list"`
 }
 
 type updateInput struct {
-	Named
+	SourcePath
 	Body struct {
 		Enabled      op.Optional[bool]      `json:"enabled,omitzero" nullable:"false"`
 		AllowPrivate op.Optional[bool]      `json:"allow_private,omitzero" nullable:"false"`
@@ -228,7 +228,7 @@ type updateInput struct {
 
 func (h handlers) update(ctx context.Context, in *updateInput) (*op.Body[*catalog.Source], error) {
 	b := &in.Body
-	edit := catalog.Edit{Enabled: b.Enabled.Pointer(), AllowPrivate: b.AllowPrivate.Pointer(), Popularity: b.Popularity.Pointer(),
+	edit := catalog.SourceChange{Enabled: b.Enabled.Pointer(), AllowPrivate: b.AllowPrivate.Pointer(), Popularity: b.Popularity.Pointer(),
 		TrustDigest: b.TrustDigest.Pointer()}
 	if b.Options.Set {
 		var err error
@@ -257,13 +257,13 @@ func options(given op.Object) (map[string]*secret.String, error) {
 }
 
 type acceptInput struct {
-	Named
+	SourcePath
 	Body struct {
 		Digest string `json:"digest" pattern:"^[0-9a-f]{64}$" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" doc:"Digest in held of the source"`
 	}
 }
 
-func (h handlers) accept(ctx context.Context, in *acceptInput) (*op.Body[*catalog.Started], error) {
+func (h handlers) accept(ctx context.Context, in *acceptInput) (*op.Body[*catalog.RefreshResult], error) {
 	started, err := h.catalog.Accept(ctx, in.Name, in.Body.Digest)
-	return &op.Body[*catalog.Started]{Body: started}, err
+	return &op.Body[*catalog.RefreshResult]{Body: started}, err
 }

@@ -21,7 +21,7 @@ import (
 func (h handlers) registerInstalls(a *op.API, one string) {
 	op.Post(a, one+"/install", h.install, op.Spec{
 		ID: "install_catalog_entry", Summary: "Install a catalog entry", Tag: tag, Role: identity.Admin, On: op.Anywhere, Calls: true,
-		Status: http.StatusAccepted, Audit: op.Audit{Action: install.Kind}, Recall: h.installed, Plan: true, Timeout: 5 * time.Minute,
+		Status: http.StatusAccepted, Audit: op.Audit{Action: install.Kind}, Replay: h.installed, Plan: true, Timeout: 5 * time.Minute,
 		Description: "Runs the scripts of the entry as root on a host of which the caller is an admin, and creates an " +
 			"app from the container that they create. Nothing runs without consent: send `consent` with the `sum` of " +
 			"the bundle that you reviewed in the plan of the entry. The consent is stored with your name and applies " +
@@ -56,24 +56,24 @@ func (h handlers) registerLeftovers(a *op.API, all string) {
 }
 
 type discardInput struct {
-	op.Planned
+	op.PlanParams
 	Body *struct {
 		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"Name of the container"`
 	}
 }
 
-func (h handlers) discard(ctx context.Context, in *discardInput) (*op.Body[guest.Started], error) {
+func (h handlers) discard(ctx context.Context, in *discardInput) (*op.Body[guest.StartResult], error) {
 	var confirm *string
 	if in.Body != nil {
 		confirm = in.Body.Confirm
 	}
-	started, err := h.installs.Discard(ctx, op.Found(ctx).ID, op.Found(ctx).TeamID, h.guests, confirm)
-	return &op.Body[guest.Started]{Body: started}, err
+	started, err := h.installs.Discard(ctx, op.ResourceOf(ctx).ID, op.ResourceOf(ctx).TeamID, h.guests, confirm)
+	return &op.Body[guest.StartResult]{Body: started}, err
 }
 
 type installInput struct {
-	Slugged
-	op.Planned
+	EntryPath
+	op.PlanParams
 	Body struct {
 		HostID          int64      `json:"host_id" minimum:"1" example:"1" doc:"ID of the host on which the scripts run"`
 		Name            string     `json:"name" minLength:"1" maxLength:"63" example:"wiki" doc:"Name of the app and its container: letters, digits and -, starting and ending with a letter or digit"`
@@ -89,21 +89,21 @@ type installInput struct {
 	}
 }
 
-func (h handlers) install(ctx context.Context, in *installInput) (*op.Body[guest.Started], error) {
+func (h handlers) install(ctx context.Context, in *installInput) (*op.Body[guest.StartResult], error) {
 	b := &in.Body
 	found, err := schedule.Require(ctx, h.installs.DB, scope.Host, b.HostID, identity.Admin)
 	if err != nil {
 		return nil, err
 	}
-	order := install.Order{Path: in.Slug, HostID: b.HostID, Name: b.Name, CTID: b.CTID, Consent: b.Consent, Sum: b.Sum, Storage: b.Storage,
+	order := install.Request{Path: in.Slug, HostID: b.HostID, Name: b.Name, CTID: b.CTID, Consent: b.Consent, Sum: b.Sum, Storage: b.Storage,
 		TemplateStorage: b.TemplateStorage, Bridge: b.Bridge, Answers: b.Answers, Yes: b.Yes}
 	if b.Overrides != nil {
 		if order.Overrides, err = settings(*b.Overrides); err != nil {
 			return nil, err
 		}
 	}
-	started, err := h.installs.Ask(ctx, found.TeamID, order)
-	return &op.Body[guest.Started]{Body: started}, err
+	started, err := h.installs.Install(ctx, found.TeamID, order)
+	return &op.Body[guest.StartResult]{Body: started}, err
 }
 
 // settings are the texts of an object of texts, numbers and booleans. No value is repeated: it may be a secret.
@@ -138,6 +138,6 @@ func settings(given op.Object) (map[string]string, error) {
 }
 
 // installed makes the answer of a request again, with its job as it is now.
-func (h handlers) installed(ctx context.Context, made idempotency.Made) (any, error) {
-	return h.installs.Actor.Started(ctx, made.JobID, false)
+func (h handlers) installed(ctx context.Context, made idempotency.Result) (any, error) {
+	return h.installs.Actor.StartResult(ctx, made.JobID, false)
 }

@@ -44,7 +44,7 @@ func Register(a *op.API, deps Deps) {
 			ID: "clone_" + s.kind, Summary: "Clone " +
 				s.one, Tag: s.tag, Role: identity.Admin, On: s.on, Calls: true, Plan: true,
 			Needs: endpoint.Lifecycle, Status: http.StatusAccepted, Audit: op.Audit{Action: s.kind + ".clone"},
-			Recall: h.cloned,
+			Replay: h.cloned,
 			Description: "Starts a job that clones the guest, and returns it with the VMID of the new guest. A linked " +
 				"clone (`full` false) requires a template (409 `linked_clone_needs_template`), and a full clone of a " +
 				"container requires that it is stopped (409 `guest_running`). Without `name`, the name is derived from the " +
@@ -55,7 +55,7 @@ func Register(a *op.API, deps Deps) {
 }
 
 type cloneInput struct {
-	op.Planned
+	op.PlanParams
 	Body *struct {
 		Full    *bool   `json:"full,omitempty" doc:"Create a full clone, the default; false for a linked clone"`
 		Name    *string `json:"name,omitempty" nullable:"true" minLength:"1" maxLength:"63" example:"web2" doc:"Name of the clone"`
@@ -65,8 +65,8 @@ type cloneInput struct {
 	}
 }
 
-func (h handlers) clone(ctx context.Context, in *cloneInput) (*op.Body[guest.Made], error) {
-	order := guest.CloneOrder{Full: true}
+func (h handlers) clone(ctx context.Context, in *cloneInput) (*op.Body[guest.CreateResult], error) {
+	order := guest.CloneRequest{Full: true}
 	if b := in.Body; b != nil {
 		order.Name, order.NewID, order.Storage, order.Target = b.Name, b.NewID, b.Storage, b.Target
 		order.Full = b.Full == nil || *b.Full
@@ -76,20 +76,20 @@ func (h handlers) clone(ctx context.Context, in *cloneInput) (*op.Body[guest.Mad
 		return nil, err
 	}
 	done, err := guest.Clone(ctx, h.actor, r, order)
-	return &op.Body[guest.Made]{Body: done}, err
+	return &op.Body[guest.CreateResult]{Body: done}, err
 }
 
 // request is the guest that the path names.
 func (h handlers) request(ctx context.Context) (guest.Request, error) {
-	found := op.Found(ctx)
+	found := op.ResourceOf(ctx)
 	return h.guests.Request(ctx, found.ID, found.TeamID, nil)
 }
 
 // cloned makes the answer of clone again.
-func (h handlers) cloned(ctx context.Context, made idempotency.Made) (any, error) {
+func (h handlers) cloned(ctx context.Context, made idempotency.Result) (any, error) {
 	r, err := h.request(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return h.actor.MadeAgain(ctx, made, r.Guest.IsSelf)
+	return h.actor.ReplayCreate(ctx, made, r.Guest.IsSelf)
 }

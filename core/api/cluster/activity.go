@@ -36,7 +36,7 @@ type activityInput struct {
 }
 
 func (h handlers) activity(ctx context.Context, in *activityInput) (*op.Body[[]Activity], error) {
-	found, err := activity.List(ctx, h.db, activity.SightOf(identity.FromContext(ctx)), in.Limit)
+	found, err := activity.List(ctx, h.db, activity.VisibilityOf(identity.FromContext(ctx)), in.Limit)
 	if err != nil {
 		return nil, err
 	}

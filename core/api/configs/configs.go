@@ -73,7 +73,7 @@ func Register(a *op.API, deps Deps) {
 
 // request is the guest that the path names.
 func (h handlers) request(ctx context.Context) (guest.Request, error) {
-	return h.guests.Request(ctx, op.Found(ctx).ID, op.Found(ctx).TeamID, nil)
+	return h.guests.Request(ctx, op.ResourceOf(ctx).ID, op.ResourceOf(ctx).TeamID, nil)
 }
 
 func (h handlers) get(ctx context.Context, _ *struct{}) (*op.Body[guest.Config], error) {
@@ -116,7 +116,7 @@ type patchVMInput struct {
 
 func (h handlers) patchVM(ctx context.Context, in *patchVMInput) (*op.Body[guest.Config], error) {
 	b := &in.Body
-	order := guest.ConfigOrder{
+	order := guest.ConfigRequest{
 		Digest: b.Digest, Cores: b.Cores.Pointer(), Sockets: b.Sockets.Pointer(), MemoryMB: b.MemoryMB.Pointer(),
 		CPUType: b.CPUType.Pointer(), Name: b.Name.Pointer(), DisksGB: sizes(b.Disks),
 	}
@@ -154,20 +154,22 @@ type patchAppInput struct {
 	}
 }
 
-func (h handlers) patchApp(ctx context.Context, in *patchAppInput) (*op.Body[app.Reconfigured], error) {
+func (h handlers) patchApp(ctx context.Context, in *patchAppInput) (*op.Body[app.ReconfigureResult], error) {
 	b := &in.Body
 	if b.Slug.Set { // which decides what runs in the container as root
-		if err := op.RequireOn(ctx, op.Found(ctx).TeamID, identity.Admin); err != nil {
+		if err := op.RequireRole(ctx, op.ResourceOf(ctx).TeamID, identity.Admin); err != nil {
 			return nil, err
 		}
 	}
-	order := guest.ConfigOrder{
+	order := guest.ConfigRequest{
 		Digest: b.Digest, Cores: b.Cores.Pointer(), MemoryMB: b.MemoryMB.Pointer(), SwapMB: b.SwapMB.Pointer(), DisksGB: sizes(b.Disks),
 	}
-	done, err := h.apps.Reconfigure(ctx, op.Found(ctx).ID, op.Found(ctx).TeamID, order, app.Presentation{
+	done, err := h.apps.Reconfigure(ctx, op.ResourceOf(ctx).ID, op.ResourceOf(ctx).TeamID, order, app.Presentation{
 		Name: b.Name.Pointer(), WebPort: given(b.WebPort), WebPath: given(b.WebPath), WebProtocol: given(b.WebProtocol), Slug: given(b.Slug),
 	})
-	return &op.Body[app.Reconfigured]{Body: done}, err
+	return &op.Body[app.ReconfigureResult]{Body: done}, err
 }
 
-func given[T any](o op.Optional[T]) app.Given[T] { return app.Given[T]{Set: o.Set, Value: o.Pointer()} }
+func given[T any](o op.Optional[T]) app.Optional[T] {
+	return app.Optional[T]{Set: o.Set, Value: o.Pointer()}
+}

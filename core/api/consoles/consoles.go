@@ -71,7 +71,7 @@ func Register(a *op.API, deps Deps) {
 	} {
 		id, path := s.kind+"_id", "/api/v1/"+s.kind+"s/:"+s.kind+"_id/console/"
 		h := handlers{deps.Consoles, "/api/v1/" + s.kind + "s/%d/console/ws", func(ctx context.Context, _ string) (console.Target, error) {
-			found := op.Found(ctx)
+			found := op.ResourceOf(ctx)
 			r, err := s.guests.Request(ctx, found.ID, found.TeamID, nil)
 			if err != nil {
 				return console.Target{}, err
@@ -92,7 +92,7 @@ func Register(a *op.API, deps Deps) {
 		})
 	}
 	h := handlers{deps.Consoles, "/api/v1/hosts/%d/shell/ws", func(ctx context.Context, node string) (console.Target, error) {
-		return deps.Consoles.Shell(ctx, op.Found(ctx).ID, node)
+		return deps.Consoles.Shell(ctx, op.ResourceOf(ctx).ID, node)
 	}}
 	op.Post(a, "/api/v1/hosts/:host_id/shell/tickets", h.shellTicket, op.Spec{
 		ID: "create_node_shell_ticket", Summary: "Open a node shell", Tag: "Hosts", Role: identity.Admin, On: op.Host,
@@ -151,17 +151,17 @@ func (h handlers) ticket(ctx context.Context, in *ticketInput) (*op.Body[Ticket]
 	if err := in.check(); err != nil {
 		return nil, err
 	}
-	return h.issue(ctx, "", console.Order{Kind: hypervisor.ConsoleKind(in.Kind), Columns: in.Columns, Rows: in.Rows})
+	return h.issue(ctx, "", console.Request{Kind: hypervisor.ConsoleKind(in.Kind), Columns: in.Columns, Rows: in.Rows})
 }
 
 func (h handlers) shellTicket(ctx context.Context, in *shellInput) (*op.Body[Ticket], error) {
 	if err := in.check(); err != nil {
 		return nil, err
 	}
-	return h.issue(ctx, in.Node, console.Order{Kind: hypervisor.ConsoleTerminal, Columns: in.Columns, Rows: in.Rows})
+	return h.issue(ctx, in.Node, console.Request{Kind: hypervisor.ConsoleTerminal, Columns: in.Columns, Rows: in.Rows})
 }
 
-func (h handlers) issue(ctx context.Context, node string, order console.Order) (*op.Body[Ticket], error) {
+func (h handlers) issue(ctx context.Context, node string, order console.Request) (*op.Body[Ticket], error) {
 	target, err := h.find(ctx, node)
 	if err != nil {
 		return nil, err
@@ -183,8 +183,8 @@ type socketInput struct {
 	Ticket string `query:"ticket" minLength:"43" maxLength:"43" pattern:"^[A-Za-z0-9_-]+$" example:"cXVpdGUgYSByYW5kb20gdGV4dCwgdGhpcyBvbmUgaXM"`
 }
 
-func (h handlers) socket(ctx context.Context, in *socketInput, open op.Opening) error {
-	session, err := h.consoles.Redeem(ctx, op.Found(ctx).Kind, op.Found(ctx).ID, in.Ticket, h.find)
+func (h handlers) socket(ctx context.Context, in *socketInput, open op.SocketOpener) error {
+	session, err := h.consoles.Redeem(ctx, op.ResourceOf(ctx).Kind, op.ResourceOf(ctx).ID, in.Ticket, h.find)
 	if err != nil {
 		return err
 	}

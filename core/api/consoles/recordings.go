@@ -59,12 +59,12 @@ func (h recordings) list(ctx context.Context, in *listInput) (*op.List[console.R
 }
 
 func (h recordings) get(ctx context.Context, _ *struct{}) (*op.Body[console.Recording], error) {
-	r, err := h.consoles.Recording(ctx, op.Found(ctx).ID)
+	r, err := h.consoles.Recording(ctx, op.ResourceOf(ctx).ID)
 	return &op.Body[console.Recording]{Body: r}, err
 }
 
 func (h recordings) cast(ctx context.Context, _ *struct{}, f *op.File) error {
-	id := op.Found(ctx).ID
+	id := op.ResourceOf(ctx).ID
 	if err := f.Open(castMedia, fmt.Sprintf("console-%d.cast", id)); err != nil {
 		return err
 	}
@@ -72,5 +72,5 @@ func (h recordings) cast(ctx context.Context, _ *struct{}, f *op.File) error {
 }
 
 func (h recordings) delete(ctx context.Context, _ *struct{}) (*op.Empty, error) {
-	return nil, h.consoles.DeleteRecording(ctx, op.Found(ctx).ID)
+	return nil, h.consoles.DeleteRecording(ctx, op.ResourceOf(ctx).ID)
 }

@@ -63,7 +63,7 @@ func (h handlers) prometheus(ctx context.Context, in *prometheusInput) (*op.List
 		if err != nil {
 			return nil, err
 		}
-		groups := discovery.Itself(address, in.site.Secure, in.site.Path)
+		groups := discovery.ServiceTargets(address, in.site.Secure, in.site.Path)
 		return &op.List[discovery.Group]{Total: len(groups), Body: groups}, nil
 	}
 	port := in.Port

@@ -72,7 +72,7 @@ func (h handlers) stream(ctx context.Context, in *streamInput, out *op.EventStre
 			}
 		}()
 	}
-	sight := feed.Sight{Visible: identity.FromContext(ctx).Visible(), Figures: in.Figures}
+	sight := feed.Filter{Visible: identity.FromContext(ctx).Visible(), Figures: in.Figures}
 	for _, topic := range in.Topics {
 		sight.Kinds = append(sight.Kinds, feed.Kind(topic))
 	}

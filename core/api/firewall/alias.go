@@ -50,8 +50,8 @@ func (h handlers) createAlias(ctx context.Context, in *createAliasInput) (*op.Bo
 	})
 }
 
-// Named is an alias or an IP set in a path.
-type Named struct {
+// NamePath is an alias or an IP set in a path.
+type NamePath struct {
 	Name string `path:"name" maxLength:"64" pattern:"^[A-Za-z0-9][A-Za-z0-9_.-]*$" example:"management"`
 }
 
@@ -64,8 +64,8 @@ type aliasPatch struct {
 }
 
 type changeAliasInput struct {
-	Named
-	Confirmed
+	NamePath
+	ConfirmParam
 	Body aliasPatch
 }
 
@@ -78,9 +78,9 @@ func (h handlers) changeAlias(ctx context.Context, in *changeAliasInput) (*op.Bo
 }
 
 type deleteNamedInput struct {
-	Named
-	Digested
-	Confirmed
+	NamePath
+	DigestParam
+	ConfirmParam
 }
 
 func (h handlers) deleteAlias(ctx context.Context, in *deleteNamedInput) (*op.Body[firewall.Alias], error) {

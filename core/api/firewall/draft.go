@@ -19,7 +19,7 @@ func (h handlers) registerDrafts(a *op.API) {
 	op.Post(a, all, h.createDraft, op.Spec{
 		ID: "create_firewall_draft", Summary: "Create a firewall draft", Tag: tag, Role: identity.Operator, On: op.Anywhere,
 		Calls: true, Status: http.StatusCreated, Audit: op.Audit{Action: "firewall.draft_create"}, Timeout: changeTime,
-		Recall: h.draftAgain,
+		Replay: h.draftAgain,
 		Description: "Creates a set of changes to one or several scopes of one cluster that are applied together or " +
 			"not at all; nothing changes before the draft is committed. The changes are applied in order to the " +
 			"current firewall, so a position (`pos`) refers to the list after the preceding changes. All changes are " +
@@ -54,7 +54,7 @@ func (h handlers) registerDrafts(a *op.API) {
 	op.Post(a, one+"/commit", h.commitDraft, op.Spec{
 		ID: "commit_firewall_draft", Summary: "Commit a firewall draft", Tag: tag, Role: identity.Operator, On: op.Draft, Calls: true,
 		Needs: endpoint.Lifecycle, Plan: true, Status: http.StatusAccepted, Audit: op.Audit{Action: "firewall.draft_commit"},
-		Job: "firewall.draft", Timeout: changeTime, Recall: h.committedAgain, Confirm: op.Confirm{When: op.ConfirmSelf, Field: "name"},
+		Job: "firewall.draft", Timeout: changeTime, Replay: h.committedAgain, Confirm: op.Confirm{When: op.ConfirmSelf, Field: "name"},
 		Description: "Starts a job that makes the changes and then waits for `confirm`. The changes are ordered so " +
 			"that no traffic is allowed in between that is blocked both before and afterwards. If nobody confirms " +
 			"within `window_seconds`, if a node stops responding, or if the job is canceled, everything is rolled " +
@@ -94,7 +94,7 @@ func (h handlers) createDraft(ctx context.Context, in *createDraftInput) (*op.Bo
 }
 
 // draftAgain makes the answer of createDraft again, with the draft as it is now.
-func (h handlers) draftAgain(ctx context.Context, made idempotency.Made) (any, error) {
+func (h handlers) draftAgain(ctx context.Context, made idempotency.Result) (any, error) {
 	return h.Drafts.Get(ctx, made.Target())
 }
 
@@ -109,7 +109,7 @@ func (h handlers) listDrafts(ctx context.Context, in *listDraftsInput) (*op.List
 }
 
 func (h handlers) getDraft(ctx context.Context, _ *struct{}) (*op.Body[draft.Draft], error) {
-	found, err := h.Drafts.Get(ctx, op.Found(ctx).ID)
+	found, err := h.Drafts.Get(ctx, op.ResourceOf(ctx).ID)
 	return &op.Body[draft.Draft]{Body: found}, err
 }
 
@@ -122,16 +122,16 @@ type changeDraftInput struct {
 }
 
 func (h handlers) changeDraft(ctx context.Context, in *changeDraftInput) (*op.Body[draft.Draft], error) {
-	now, err := h.Drafts.Replace(ctx, op.Found(ctx).ID, in.Body.Version, in.Body.Name, in.Body.Changes)
+	now, err := h.Drafts.Replace(ctx, op.ResourceOf(ctx).ID, in.Body.Version, in.Body.Name, in.Body.Changes)
 	return &op.Body[draft.Draft]{Body: now}, err
 }
 
 func (h handlers) deleteDraft(ctx context.Context, _ *struct{}) (*op.Empty, error) {
-	return nil, h.Drafts.Delete(ctx, op.Found(ctx).ID)
+	return nil, h.Drafts.Delete(ctx, op.ResourceOf(ctx).ID)
 }
 
 type commitDraftInput struct {
-	op.Planned
+	op.PlanParams
 	Body *struct {
 		Window  *int    `json:"window_seconds,omitempty" nullable:"true" minimum:"10" maximum:"3600" example:"60" doc:"Seconds to wait for confirmation; 60 if absent"`
 		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"100" doc:"Name of the draft, if the changes may block the service"`
@@ -141,7 +141,7 @@ type commitDraftInput struct {
 // defaultWindow is how long changes wait to be confirmed.
 const defaultWindow = time.Minute
 
-func (h handlers) commitDraft(ctx context.Context, in *commitDraftInput) (*op.Body[guest.Started], error) {
+func (h handlers) commitDraft(ctx context.Context, in *commitDraftInput) (*op.Body[guest.StartResult], error) {
 	window := defaultWindow
 	var confirm *string
 	if in.Body != nil {
@@ -150,16 +150,16 @@ func (h handlers) commitDraft(ctx context.Context, in *commitDraftInput) (*op.Bo
 			window = time.Duration(*in.Body.Window) * time.Second
 		}
 	}
-	started, err := h.Drafts.Commit(ctx, op.Found(ctx).ID, window, confirm)
-	return &op.Body[guest.Started]{Body: started}, err
+	started, err := h.Drafts.Commit(ctx, op.ResourceOf(ctx).ID, window, confirm)
+	return &op.Body[guest.StartResult]{Body: started}, err
 }
 
 // committedAgain makes the answer of commitDraft again.
-func (h handlers) committedAgain(ctx context.Context, made idempotency.Made) (any, error) {
-	return h.Drafts.Actor.StartedAgain(ctx, made)
+func (h handlers) committedAgain(ctx context.Context, made idempotency.Result) (any, error) {
+	return h.Drafts.Actor.ReplayStart(ctx, made)
 }
 
 func (h handlers) confirmDraft(ctx context.Context, _ *struct{}) (*op.Body[draft.Draft], error) {
-	kept, err := h.Drafts.Confirm(ctx, op.Found(ctx).ID)
+	kept, err := h.Drafts.Confirm(ctx, op.ResourceOf(ctx).ID)
 	return &op.Body[draft.Draft]{Body: kept}, err
 }

@@ -66,7 +66,7 @@ type testInput struct {
 	}
 }
 
-func (h handlers) test(ctx context.Context, in *testInput) (*op.Body[*firewall.Tested], error) {
+func (h handlers) test(ctx context.Context, in *testInput) (*op.Body[*firewall.TestResult], error) {
 	b := &in.Body
 	if err := faultsOf(map[string]*End{"from": &b.From, "to": &b.To}); err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func (h handlers) test(ctx context.Context, in *testInput) (*op.Body[*firewall.T
 		return nil, err
 	}
 	tested, err := h.Firewalls.Test(ctx, p)
-	return &op.Body[*firewall.Tested]{Body: tested}, err
+	return &op.Body[*firewall.TestResult]{Body: tested}, err
 }
 
 type reachInput struct {
@@ -92,7 +92,7 @@ type reachInput struct {
 	}
 }
 
-func (h handlers) reach(ctx context.Context, in *reachInput) (*op.Body[*firewall.Reached], error) {
+func (h handlers) reach(ctx context.Context, in *reachInput) (*op.Body[*firewall.ReachResult], error) {
 	if err := faultsOf(map[string]*End{"to": &in.Body.To}); err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (h handlers) reach(ctx context.Context, in *reachInput) (*op.Body[*firewall
 	reached, err := h.Firewalls.Reach(ctx, h.Guests, firewall.Target{To: to, At: cmp.Or(in.Body.At, firewall.AtCurrent),
 		Limit: cmp.Or(in.Body.Limit, reachRows)},
 		identity.FromContext(ctx).Visible())
-	return &op.Body[*firewall.Reached]{Body: reached}, err
+	return &op.Body[*firewall.ReachResult]{Body: reached}, err
 }
 
 // faultsOf refuses ends that name nothing, or more than one thing.

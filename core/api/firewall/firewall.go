@@ -117,7 +117,7 @@ func (d declared) aliases(id, suffix string) []op.Alias {
 
 func ofGuest(guests Guests) func(context.Context) (firewall.Scope, error) {
 	return func(ctx context.Context) (firewall.Scope, error) {
-		r, err := guests.Request(ctx, op.Found(ctx).ID, op.Found(ctx).TeamID, nil)
+		r, err := guests.Request(ctx, op.ResourceOf(ctx).ID, op.ResourceOf(ctx).TeamID, nil)
 		if err != nil {
 			return firewall.Scope{}, err
 		}
@@ -126,15 +126,15 @@ func ofGuest(guests Guests) func(context.Context) (firewall.Scope, error) {
 }
 
 func ofCluster(ctx context.Context) (firewall.Scope, error) {
-	return firewall.OfCluster(op.Found(ctx).ID), nil
+	return firewall.OfCluster(op.ResourceOf(ctx).ID), nil
 }
 
 func ofNode(ctx context.Context) (firewall.Scope, error) {
-	return firewall.OfNode(op.Found(ctx).ID, op.Found(ctx).Node), nil
+	return firewall.OfNode(op.ResourceOf(ctx).ID, op.ResourceOf(ctx).Node), nil
 }
 
 func ofGroup(ctx context.Context) (firewall.Scope, error) {
-	return firewall.OfGroup(op.Found(ctx).ID, op.Found(ctx).Group), nil
+	return firewall.OfGroup(op.ResourceOf(ctx).ID, op.ResourceOf(ctx).Group), nil
 }
 
 // listing is a list that can be changed, whose rows have its digest.
@@ -171,13 +171,13 @@ func done[T any](ctx context.Context, h handlers, change func(firewall.Scope) (T
 	return &op.Body[T]{Body: out}, err
 }
 
-// Digested is embedded into the input of what is deleted.
-type Digested struct {
+// DigestParam is embedded into the input of what is deleted.
+type DigestParam struct {
 	Digest string `query:"digest" maxLength:"200" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"Digest of the list that you read; 409 digest_conflict if it is out of date"`
 }
 
-// Confirmed is embedded into the input of what takes something away that may be in use.
-type Confirmed struct {
+// ConfirmParam is embedded into the input of what takes something away that may be in use.
+type ConfirmParam struct {
 	Confirm string `query:"confirm" maxLength:"64" example:"management" doc:"Name of the object, if it is in use"`
 }
 

@@ -47,13 +47,13 @@ func (h handlers) createGroup(ctx context.Context, in *createGroupInput) (*op.Bo
 }
 
 type deleteGroupInput struct {
-	Digested
-	Confirmed
+	DigestParam
+	ConfirmParam
 }
 
 func (h handlers) deleteGroup(ctx context.Context, in *deleteGroupInput) (*op.Body[firewall.Group], error) {
 	return done(ctx, h, func(on firewall.Scope) (firewall.Group, error) {
-		return h.Firewalls.DeleteGroup(ctx, on, op.Found(ctx).Group, in.Digest, in.Confirm)
+		return h.Firewalls.DeleteGroup(ctx, on, op.ResourceOf(ctx).Group, in.Digest, in.Confirm)
 	})
 }
 

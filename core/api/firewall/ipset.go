@@ -53,7 +53,7 @@ func (h handlers) deleteIPSet(ctx context.Context, in *deleteNamedInput) (*op.Bo
 	})
 }
 
-func (h handlers) members(ctx context.Context, in *struct{ Named }) (*listing[firewall.IPSetMember], error) {
+func (h handlers) members(ctx context.Context, in *struct{ NamePath }) (*listing[firewall.IPSetMember], error) {
 	return listed(ctx, h, func(ctx context.Context, on firewall.Scope) ([]firewall.IPSetMember, *string, error) {
 		return h.Firewalls.IPSetMembers(ctx, on, in.Name)
 	})
@@ -68,7 +68,7 @@ type memberIn struct {
 }
 
 type addMemberInput struct {
-	Named
+	NamePath
 	Body memberIn
 }
 
@@ -80,9 +80,9 @@ func (h handlers) addMember(ctx context.Context, in *addMemberInput) (*op.Body[f
 	})
 }
 
-// Member is a member of an IP set in a path.
-type Member struct {
-	Named
+// MemberPath is a member of an IP set in a path.
+type MemberPath struct {
+	NamePath
 	CIDR string `path:"cidr" maxLength:"512" example:"192.0.2.0/24" doc:"Same as cidr in the list; its slash need not be encoded"`
 }
 
@@ -94,7 +94,7 @@ type memberPatch struct {
 }
 
 type changeMemberInput struct {
-	Member
+	MemberPath
 	Body memberPatch
 }
 
@@ -111,8 +111,8 @@ func (h handlers) changeMember(ctx context.Context, in *changeMemberInput) (*op.
 }
 
 type removeMemberInput struct {
-	Member
-	Digested
+	MemberPath
+	DigestParam
 }
 
 func (h handlers) removeMember(ctx context.Context, in *removeMemberInput) (*op.Body[firewall.IPSetMember], error) {

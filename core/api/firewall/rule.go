@@ -58,18 +58,18 @@ type ruleIn struct {
 
 type createRuleInput struct{ Body ruleIn }
 
-func (h handlers) createRule(ctx context.Context, in *createRuleInput) (*op.Body[firewall.RuleChanged], error) {
+func (h handlers) createRule(ctx context.Context, in *createRuleInput) (*op.Body[firewall.RuleChangeResult], error) {
 	b := &in.Body
 	rule := sdk.Rule{Direction: b.Type, Action: b.Action, Enabled: b.Enable != nil && *b.Enable == 1, Macro: deref(b.Macro),
 		Protocol: deref(b.Proto), Source: deref(b.Source), Destination: deref(b.Dest), SourcePort: deref(b.SPort),
 		DestinationPort: deref(b.DPort), Interface: deref(b.Iface), Log: deref(b.Log), ICMPType: deref(b.ICMPType), Comment: deref(b.Comment)}
-	return done(ctx, h, func(on firewall.Scope) (firewall.RuleChanged, error) {
+	return done(ctx, h, func(on firewall.Scope) (firewall.RuleChangeResult, error) {
 		return h.Firewalls.CreateRule(ctx, on, rule, b.Pos, deref(b.Digest))
 	})
 }
 
-// Placed is a rule in a path.
-type Placed struct {
+// RulePath is a rule in a path.
+type RulePath struct {
 	Pos int `path:"pos" minimum:"0" maximum:"1000000" example:"2" doc:"Position of the rule, from 0"`
 }
 
@@ -93,11 +93,11 @@ type rulePatch struct {
 }
 
 type changeRuleInput struct {
-	Placed
+	RulePath
 	Body rulePatch
 }
 
-func (h handlers) changeRule(ctx context.Context, in *changeRuleInput) (*op.Body[firewall.RuleChanged], error) {
+func (h handlers) changeRule(ctx context.Context, in *changeRuleInput) (*op.Body[firewall.RuleChangeResult], error) {
 	b := &in.Body
 	patch := firewall.RulePatch{Delete: deref(b.Delete), Digest: deref(b.Digest), Set: sdk.RuleFields{
 		Direction: b.Type.Pointer(), Action: b.Action.Pointer(), Enabled: flag(b.Enable.Pointer()), Macro: b.Macro.Pointer(),
@@ -117,18 +117,18 @@ func (h handlers) changeRule(ctx context.Context, in *changeRuleInput) (*op.Body
 	if b.Enable.Null {
 		patch.Clear = append(patch.Clear, sdk.FieldEnabled)
 	}
-	return done(ctx, h, func(on firewall.Scope) (firewall.RuleChanged, error) {
+	return done(ctx, h, func(on firewall.Scope) (firewall.RuleChangeResult, error) {
 		return h.Firewalls.ChangeRule(ctx, on, in.Pos, patch)
 	})
 }
 
 type deleteRuleInput struct {
-	Placed
-	Digested
+	RulePath
+	DigestParam
 }
 
-func (h handlers) deleteRule(ctx context.Context, in *deleteRuleInput) (*op.Body[firewall.RuleChanged], error) {
-	return done(ctx, h, func(on firewall.Scope) (firewall.RuleChanged, error) {
+func (h handlers) deleteRule(ctx context.Context, in *deleteRuleInput) (*op.Body[firewall.RuleChangeResult], error) {
+	return done(ctx, h, func(on firewall.Scope) (firewall.RuleChangeResult, error) {
 		return h.Firewalls.DeleteRule(ctx, on, in.Pos, in.Digest)
 	})
 }
@@ -140,12 +140,12 @@ type moveIn struct {
 }
 
 type moveRuleInput struct {
-	Placed
+	RulePath
 	Body moveIn
 }
 
-func (h handlers) moveRule(ctx context.Context, in *moveRuleInput) (*op.Body[firewall.RuleChanged], error) {
-	return done(ctx, h, func(on firewall.Scope) (firewall.RuleChanged, error) {
+func (h handlers) moveRule(ctx context.Context, in *moveRuleInput) (*op.Body[firewall.RuleChangeResult], error) {
+	return done(ctx, h, func(on firewall.Scope) (firewall.RuleChangeResult, error) {
 		return h.Firewalls.MoveRule(ctx, on, in.Pos, in.Body.MoveTo, deref(in.Body.Digest))
 	})
 }

@@ -16,7 +16,7 @@ func (h handlers) registerTemplates(a *op.API) {
 	const all, one = "/api/v1/firewall/templates", "/api/v1/firewall/templates/:template_id"
 	op.Post(a, all, h.createTemplate, op.Spec{
 		ID: "create_firewall_template", Summary: "Create a firewall template", Tag: tag, Role: identity.Operator, On: op.Anywhere,
-		Status: http.StatusCreated, Audit: op.Audit{Action: "firewall.template_create"}, Recall: h.templateAgain,
+		Status: http.StatusCreated, Audit: op.Audit{Action: "firewall.template_create"}, Replay: h.templateAgain,
 		Description: "A named set of rules, with their aliases, IP sets and options, that this service stores. It belongs " +
 			"to a team, by default the team `default`, of which the caller must be an operator. All teams can use `shared` templates of the " +
 			"default team. Whether a hypervisor supports a macro, a group or an option is checked when the template is applied to a scope. " +
@@ -46,7 +46,7 @@ func (h handlers) registerTemplates(a *op.API) {
 	})
 	op.Post(a, one+"/drafts", h.fillFromTemplate, op.Spec{
 		ID: "create_firewall_draft_of_template", Summary: "Create a firewall draft from a template", Tag: tag, Role: identity.Operator,
-		On: op.Anywhere, Calls: true, Status: http.StatusCreated, Timeout: changeTime, Recall: h.draftAgain,
+		On: op.Anywhere, Calls: true, Status: http.StatusCreated, Timeout: changeTime, Replay: h.draftAgain,
 		Audit: op.Audit{Action: "firewall.draft_create"},
 		Description: "Creates a draft with the changes that the scopes lack. Existing aliases, set members and rules " +
 			"are left out, even rules that differ only in the comment. An alias with another value there is 422. " +
@@ -58,18 +58,18 @@ func (h handlers) registerTemplates(a *op.API) {
 
 type createTemplateInput struct {
 	Body struct {
-		template.Wish
+		template.Input
 		TeamID int64 `json:"team_id,omitempty" minimum:"1" default:"1" example:"1" doc:"Team that owns it"`
 	}
 }
 
 func (h handlers) createTemplate(ctx context.Context, in *createTemplateInput) (*op.Body[template.Template], error) {
-	made, err := h.Templates.Create(ctx, in.Body.TeamID, in.Body.Wish)
+	made, err := h.Templates.Create(ctx, in.Body.TeamID, in.Body.Input)
 	return &op.Body[template.Template]{Body: made}, err
 }
 
 // templateAgain makes the answer of createTemplate again, with the template as it is now.
-func (h handlers) templateAgain(ctx context.Context, made idempotency.Made) (any, error) {
+func (h handlers) templateAgain(ctx context.Context, made idempotency.Result) (any, error) {
 	return h.Templates.Get(ctx, made.Target())
 }
 
@@ -78,41 +78,41 @@ func (h handlers) listTemplates(ctx context.Context, in *struct{ op.Page }) (*op
 	return &op.List[template.Summary]{Total: total, Body: all}, err
 }
 
-// OneTemplate names a template in the path.
-type OneTemplate struct {
+// TemplatePath names a template in the path.
+type TemplatePath struct {
 	ID int64 `path:"template_id" doc:"ID of the template"`
 }
 
-func (h handlers) getTemplate(ctx context.Context, in *OneTemplate) (*op.Body[template.Template], error) {
+func (h handlers) getTemplate(ctx context.Context, in *TemplatePath) (*op.Body[template.Template], error) {
 	found, err := h.Templates.Get(ctx, in.ID)
 	return &op.Body[template.Template]{Body: found}, err
 }
 
 type changeTemplateInput struct {
-	OneTemplate
+	TemplatePath
 	Body struct {
-		template.Wish
+		template.Input
 		Version int64 `json:"version" minimum:"1" example:"1" doc:"Version of the template that you read"`
 	}
 }
 
 func (h handlers) changeTemplate(ctx context.Context, in *changeTemplateInput) (*op.Body[template.Template], error) {
-	now, err := h.Templates.Replace(ctx, in.ID, in.Body.Version, in.Body.Wish)
+	now, err := h.Templates.Replace(ctx, in.ID, in.Body.Version, in.Body.Input)
 	return &op.Body[template.Template]{Body: now}, err
 }
 
-func (h handlers) deleteTemplate(ctx context.Context, in *OneTemplate) (*op.Empty, error) {
+func (h handlers) deleteTemplate(ctx context.Context, in *TemplatePath) (*op.Empty, error) {
 	return nil, h.Templates.Delete(ctx, in.ID)
 }
 
 type fillInput struct {
-	OneTemplate
+	TemplatePath
 	Body struct {
-		HostID  int64      `json:"host_id" minimum:"1" example:"1" doc:"A host of the cluster, through which the service connects"`
-		Name    string     `json:"name,omitempty" maxLength:"100" pattern:"^[^\\x00-\\x1f\\x7f]*$" example:"web server for shop" doc:"Name of the draft; the name of the template if absent"`
-		Scopes  []draft.On `json:"scopes" minItems:"1" maxItems:"20" example:"[{\"kind\":\"vm\",\"id\":12}]"`
-		Replace bool       `json:"replace,omitempty" doc:"Remove what the template does not contain"`
-		Pos     int        `json:"pos,omitempty" minimum:"0" maximum:"100000" doc:"Position of rules that are added; at the end if a scope has fewer rules"`
+		HostID  int64            `json:"host_id" minimum:"1" example:"1" doc:"A host of the cluster, through which the service connects"`
+		Name    string           `json:"name,omitempty" maxLength:"100" pattern:"^[^\\x00-\\x1f\\x7f]*$" example:"web server for shop" doc:"Name of the draft; the name of the template if absent"`
+		Scopes  []draft.ScopeRef `json:"scopes" minItems:"1" maxItems:"20" example:"[{\"kind\":\"vm\",\"id\":12}]"`
+		Replace bool             `json:"replace,omitempty" doc:"Remove what the template does not contain"`
+		Pos     int              `json:"pos,omitempty" minimum:"0" maximum:"100000" doc:"Position of rules that are added; at the end if a scope has fewer rules"`
 	}
 }
 

@@ -35,7 +35,7 @@ func Register(a *op.API, deps Deps) {
 	op.Post(a, "/api/v1/guests/actions", h.act, op.Spec{
 		ID: "act_on_guests", Summary: "Change the power state of several guests", Tag: "Guests",
 		Role: identity.Operator, On: op.Anywhere, Status: http.StatusAccepted, Plan: true,
-		Confirm: op.Confirm{When: op.ConfirmSelf, Field: "name"}, Audit: op.Audit{Action: "guests.act"}, Recall: h.acted,
+		Confirm: op.Confirm{When: op.ConfirmSelf, Field: "name"}, Audit: op.Audit{Action: "guests.act"}, Replay: h.acted,
 		Description: "Starts jobs for at most 500 VMs and apps. Each guest is checked like a single request; refused " +
 			"guests are in `skipped` with the reason, and all jobs start together. The guest that the service runs in " +
 			"is skipped (`self_target`) unless `confirm` is its name.",
@@ -43,7 +43,7 @@ func Register(a *op.API, deps Deps) {
 }
 
 type actInput struct {
-	op.Planned
+	op.PlanParams
 	Body struct {
 		Action  string              `json:"action" enum:"start,stop,shutdown,restart,pause,resume,reset" example:"shutdown"`
 		Targets []guest.NamedTarget `json:"targets" minItems:"1" maxItems:"500" doc:"VMs and apps"`
@@ -51,18 +51,18 @@ type actInput struct {
 	}
 }
 
-func (h handlers) act(ctx context.Context, in *actInput) (*op.Body[guest.Bulk], error) {
+func (h handlers) act(ctx context.Context, in *actInput) (*op.Body[guest.BulkResult], error) {
 	all, err := guest.Targets(in.Body.Targets)
 	if err != nil {
 		return nil, err
 	}
 	done, err := h.guests.ActOnAll(ctx, h.actor, hypervisor.Action(in.Body.Action), all, in.Body.Confirm)
-	return &op.Body[guest.Bulk]{Body: done}, err
+	return &op.Body[guest.BulkResult]{Body: done}, err
 }
 
 // acted makes the answer of act again.
-func (h handlers) acted(ctx context.Context, made idempotency.Made) (any, error) {
-	return h.actor.ActedOnAll(ctx, made)
+func (h handlers) acted(ctx context.Context, made idempotency.Result) (any, error) {
+	return h.actor.ReplayActOnAll(ctx, made)
 }
 
 type listInput struct {

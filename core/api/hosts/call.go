@@ -68,40 +68,40 @@ func registerCalls(a *op.API, h handlers) {
 }
 
 func (h handlers) sync(ctx context.Context, _ *struct{}) (*op.Body[host.Host], error) {
-	if err := h.poller.Sync(ctx, op.Found(ctx).ID); err != nil {
+	if err := h.poller.Sync(ctx, op.ResourceOf(ctx).ID); err != nil {
 		return nil, err
 	}
-	found, err := h.hosts.Synced(ctx, op.Found(ctx).ID)
+	found, err := h.hosts.RecordSync(ctx, op.ResourceOf(ctx).ID)
 	return &op.Body[host.Host]{Body: found}, err
 }
 
 func (h handlers) test(ctx context.Context, _ *struct{}) (*op.Body[host.Check], error) {
-	check, err := h.hosts.Test(ctx, op.Found(ctx).ID)
+	check, err := h.hosts.Test(ctx, op.ResourceOf(ctx).ID)
 	return &op.Body[host.Check]{Body: check}, err
 }
 
 func (h handlers) verifySSH(ctx context.Context, _ *struct{}) (*op.Body[host.SSHCheck], error) {
-	check, err := h.hosts.VerifySSH(ctx, op.Found(ctx).ID)
+	check, err := h.hosts.VerifySSH(ctx, op.ResourceOf(ctx).ID)
 	return &op.Body[host.SSHCheck]{Body: check}, err
 }
 
-// OnNode is a node in a path.
-type OnNode struct {
+// NodePath is a node in a path.
+type NodePath struct {
 	Node string `path:"node" minLength:"1" maxLength:"253" example:"pve1" doc:"Name of a node of the host's cluster"`
 }
 
-func (h handlers) nodeStatus(ctx context.Context, in *OnNode) (*op.Body[host.NodeStatus], error) {
-	status, err := h.hosts.NodeStatus(ctx, op.Found(ctx).ID, in.Node)
+func (h handlers) nodeStatus(ctx context.Context, in *NodePath) (*op.Body[host.NodeStatus], error) {
+	status, err := h.hosts.NodeStatus(ctx, op.ResourceOf(ctx).ID, in.Node)
 	return &op.Body[host.NodeStatus]{Body: status}, err
 }
 
 type hardwareInput struct {
-	OnNode
+	NodePath
 	Health bool `query:"health" default:"false" doc:"Read health and wear of the disks, which wakes up those in standby"`
 }
 
 func (h handlers) nodeHardware(ctx context.Context, in *hardwareInput) (*op.Body[host.NodeHardware], error) {
-	hardware, err := h.hosts.NodeHardware(ctx, op.Found(ctx).ID, in.Node, in.Health)
+	hardware, err := h.hosts.NodeHardware(ctx, op.ResourceOf(ctx).ID, in.Node, in.Health)
 	return &op.Body[host.NodeHardware]{Body: hardware}, err
 }
 
@@ -110,7 +110,7 @@ type tasksInput struct {
 }
 
 func (h handlers) tasks(ctx context.Context, in *tasksInput) (*op.List[host.Task], error) {
-	all, err := h.hosts.Tasks(ctx, op.Found(ctx).ID, in.Limit)
+	all, err := h.hosts.Tasks(ctx, op.ResourceOf(ctx).ID, in.Limit)
 	return &op.List[host.Task]{Total: len(all), Body: all}, err
 }
 
@@ -121,6 +121,6 @@ type logInput struct {
 }
 
 func (h handlers) taskLog(ctx context.Context, in *logInput) (*op.Body[host.Log], error) {
-	log, err := h.hosts.TaskLog(ctx, op.Found(ctx).ID, in.UPID, in.Start, in.Limit)
+	log, err := h.hosts.TaskLog(ctx, op.ResourceOf(ctx).ID, in.UPID, in.Start, in.Limit)
 	return &op.Body[host.Log]{Body: log}, err
 }

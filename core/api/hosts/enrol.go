@@ -25,9 +25,10 @@ type Access struct {
 	VerifyTLS    *bool    `json:"verify_tls,omitempty" default:"true" example:"true" doc:"Without tls_fingerprint: verify the certificate against the system's certificate authorities"`
 }
 
-func (a Access) enrolment(name, address string) host.Enrolment {
-	in := host.Enrolment{Driver: a.Driver, Address: address, Name: name, Form: a.Form, TokenID: a.TokenID, Secret: secret.New(a.TokenSecret),
-		Paste: secret.New(a.Paste), Capabilities: a.Capabilities, VerifyTLS: a.VerifyTLS == nil || *a.VerifyTLS}
+func (a Access) enrolment(name, address string) host.EnrolRequest {
+	in := host.EnrolRequest{Driver: a.Driver, Address: address, Name: name, Form: a.Form, TokenID: a.TokenID,
+		Secret: secret.New(a.TokenSecret),
+		Paste:  secret.New(a.Paste), Capabilities: a.Capabilities, VerifyTLS: a.VerifyTLS == nil || *a.VerifyTLS}
 	if a.Fingerprint != nil {
 		in.Fingerprint = *a.Fingerprint
 	}
@@ -62,13 +63,13 @@ type createInput struct {
 // Resolve implements huma.Resolver.
 func (in *createInput) Resolve(huma.Context) []error { return in.Body.missing(false) }
 
-// Created is a new host and what its check has found.
-type Created struct {
+// CreateResult is a new host and what its check has found.
+type CreateResult struct {
 	host.Host
 	Verification host.Verification `json:"verification"`
 }
 
-func (h handlers) create(ctx context.Context, in *createInput) (*op.Body[Created], error) {
+func (h handlers) create(ctx context.Context, in *createInput) (*op.Body[CreateResult], error) {
 	wish := in.Body.enrolment(in.Body.Name, in.Body.Address)
 	wish.SSHConsent, wish.SSHEnroll, wish.SSHPort = in.Body.SSHConsent, in.Body.SSHEnroll, in.Body.SSHPort
 	made, v, err := h.hosts.Create(ctx, wish)
@@ -76,7 +77,7 @@ func (h handlers) create(ctx context.Context, in *createInput) (*op.Body[Created
 		return nil, err
 	}
 	h.poller.Wake()
-	return &op.Body[Created]{Body: Created{made, v}}, nil
+	return &op.Body[CreateResult]{Body: CreateResult{made, v}}, nil
 }
 
 type probeInput struct {
@@ -100,8 +101,8 @@ type Candidate struct {
 // Resolve implements huma.Resolver.
 func (in *probeInput) Resolve(huma.Context) []error { return in.Body.missing(in.Body.Tokens != nil) }
 
-func (h handlers) probe(ctx context.Context, in *probeInput) (*op.Body[host.Probed], error) {
-	wish := host.Probing{Enrolment: in.Body.enrolment("", in.Body.Address)}
+func (h handlers) probe(ctx context.Context, in *probeInput) (*op.Body[host.ProbeResult], error) {
+	wish := host.ProbeRequest{EnrolRequest: in.Body.enrolment("", in.Body.Address)}
 	if in.Body.Tokens != nil {
 		wish.Tokens = []host.Token{} // none at all is a look at the certificate
 	}
@@ -110,7 +111,7 @@ func (h handlers) probe(ctx context.Context, in *probeInput) (*op.Body[host.Prob
 			host.Token{Capability: c.Capability, Form: c.Form, TokenID: c.TokenID, Secret: secret.New(c.TokenSecret)})
 	}
 	found, err := h.hosts.Probe(ctx, wish)
-	return &op.Body[host.Probed]{Body: found}, err
+	return &op.Body[host.ProbeResult]{Body: found}, err
 }
 
 type patchInput struct {
@@ -127,7 +128,7 @@ type patchInput struct {
 
 func (h handlers) patch(ctx context.Context, in *patchInput) (*op.Body[host.Host], error) {
 	b := &in.Body
-	found, err := h.hosts.Patch(ctx, op.Found(ctx).ID, host.Change{
+	found, err := h.hosts.Patch(ctx, op.ResourceOf(ctx).ID, host.Change{
 		Name: b.Name.Pointer(), Address: b.Address.Pointer(), Fingerprint: clearable(b.Fingerprint), SSHHostKey: clearable(b.SSHHostKey),
 		SSHPort: port(b.SSHPort), NodeShell: flag(b.NodeShell), TeamID: team(b.TeamID),
 	})

@@ -46,7 +46,7 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Post(a, "/api/v1/hosts", h.create, op.Spec{
 		ID: "create_host", Summary: "Enrol a host", Tag: tag, Calls: true, Role: identity.Admin, Status: http.StatusCreated,
-		Audit: op.Audit{Action: "host.create"}, Recall: h.created,
+		Audit: op.Audit{Action: "host.create"}, Replay: h.created,
 		Description: "Verifies the endpoint with its monitoring token before anything is stored. A given " +
 			"`tls_fingerprint` is enforced from the first connection. Without one, `verify_tls` true verifies the " +
 			"certificate against the system's certificate authorities and the name; false pins the certificate that is " +
@@ -136,7 +136,7 @@ func (h handlers) list(ctx context.Context, _ *struct{}) (*op.List[host.Host], e
 }
 
 func (h handlers) get(ctx context.Context, _ *struct{}) (*op.Body[host.Host], error) {
-	found, err := h.hosts.Get(ctx, op.Found(ctx).ID)
+	found, err := h.hosts.Get(ctx, op.ResourceOf(ctx).ID)
 	return &op.Body[host.Host]{Body: found}, err
 }
 
@@ -155,19 +155,19 @@ func (h handlers) drivers(ctx context.Context, _ *struct{}) (*op.List[host.Drive
 }
 
 type removeInput struct {
-	op.Planned
+	op.PlanParams
 	Body *struct {
 		Confirm    *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"Name of the host"`
 		ForgetApps bool    `json:"forget_apps,omitempty" doc:"Also remove its apps; their containers are kept"`
 	}
 }
 
-// Removed is the answer of a removal.
-type Removed struct {
+// RemoveResult is the answer of a removal.
+type RemoveResult struct {
 	Removed bool `json:"removed" example:"true"`
 }
 
-func (h handlers) remove(ctx context.Context, in *removeInput) (*op.Body[Removed], error) {
+func (h handlers) remove(ctx context.Context, in *removeInput) (*op.Body[RemoveResult], error) {
 	confirm, forget := "", false
 	if in.Body != nil {
 		forget = in.Body.ForgetApps
@@ -175,8 +175,8 @@ func (h handlers) remove(ctx context.Context, in *removeInput) (*op.Body[Removed
 			confirm = *in.Body.Confirm
 		}
 	}
-	err := h.hosts.Remove(ctx, op.Found(ctx).ID, confirm, forget)
-	return &op.Body[Removed]{Body: Removed{Removed: true}}, err
+	err := h.hosts.Remove(ctx, op.ResourceOf(ctx).ID, confirm, forget)
+	return &op.Body[RemoveResult]{Body: RemoveResult{Removed: true}}, err
 }
 
 type selfInput struct {
@@ -196,11 +196,11 @@ func (h handlers) setSelf(ctx context.Context, in *selfInput) (*op.Body[Self], e
 }
 
 // created makes the answer of create again.
-func (h handlers) created(ctx context.Context, made idempotency.Made) (any, error) {
+func (h handlers) created(ctx context.Context, made idempotency.Result) (any, error) {
 	var v host.Verification
 	if err := made.Decode(&v); err != nil {
 		return nil, err
 	}
 	found, err := h.hosts.Get(ctx, made.Target())
-	return Created{found, v}, err
+	return CreateResult{found, v}, err
 }

@@ -31,7 +31,7 @@ func registerPeers(a *op.API, h handlers) {
 }
 
 func (h handlers) peers(ctx context.Context, _ *struct{}) (*op.List[host.Peer], error) {
-	all, err := h.hosts.Peers(ctx, op.Found(ctx).ID)
+	all, err := h.hosts.Peers(ctx, op.ResourceOf(ctx).ID)
 	return &op.List[host.Peer]{Total: len(all), Body: all}, err
 }
 
@@ -43,7 +43,7 @@ type enrolPeersInput struct {
 }
 
 func (h handlers) enrolPeers(ctx context.Context, in *enrolPeersInput) (*op.Body[[]host.EnrolledPeer], error) {
-	rows, err := h.hosts.EnrolPeers(ctx, op.Found(ctx).ID, in.Body.Nodes, in.Body.Fingerprints)
+	rows, err := h.hosts.EnrolPeers(ctx, op.ResourceOf(ctx).ID, in.Body.Nodes, in.Body.Fingerprints)
 	if err == nil {
 		h.poller.Wake()
 	}

@@ -16,7 +16,7 @@ import (
 func registerPower(a *op.API, h handlers) {
 	op.Post(a, "/api/v1/hosts/:host_id/nodes/:node/power", h.powerNode, op.Spec{
 		ID: "power_node", Summary: "Reboot or shut down a node", Tag: tag, Calls: true, Role: identity.Owner, On: op.Host, Plan: true,
-		Needs: endpoint.NodePower, Status: http.StatusAccepted, Unsupported: true, Recall: h.poweredAgain,
+		Needs: endpoint.NodePower, Status: http.StatusAccepted, Unsupported: true, Replay: h.poweredAgain,
 		Audit: op.Audit{Action: "node.power", Target: "node"}, Confirm: op.Confirm{When: op.ConfirmAlways, Field: "node"},
 		Description: "Starts a job. 409 `confirm_required` until `confirm` is the name of the node; `self_target` with " +
 			"the same phrase if the service runs on the node. The job sends the command once and watches the node " +
@@ -28,20 +28,20 @@ func registerPower(a *op.API, h handlers) {
 }
 
 type powerInput struct {
-	op.Planned
-	OnNode
+	op.PlanParams
+	NodePath
 	Body struct {
 		Command string  `json:"command" enum:"reboot,shutdown" example:"reboot"`
 		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"253" doc:"Name of the node"`
 	}
 }
 
-func (h handlers) powerNode(ctx context.Context, in *powerInput) (*op.Body[guest.Started], error) {
-	started, err := h.power.Power(ctx, op.Found(ctx).ID, in.Node, hypervisor.PowerCommand(in.Body.Command), in.Body.Confirm)
-	return &op.Body[guest.Started]{Body: started}, err
+func (h handlers) powerNode(ctx context.Context, in *powerInput) (*op.Body[guest.StartResult], error) {
+	started, err := h.power.Power(ctx, op.ResourceOf(ctx).ID, in.Node, hypervisor.PowerCommand(in.Body.Command), in.Body.Confirm)
+	return &op.Body[guest.StartResult]{Body: started}, err
 }
 
 // poweredAgain makes the answer of powerNode again.
-func (h handlers) poweredAgain(ctx context.Context, made idempotency.Made) (any, error) {
-	return h.power.Actor.StartedAgain(ctx, made)
+func (h handlers) poweredAgain(ctx context.Context, made idempotency.Result) (any, error) {
+	return h.power.Actor.ReplayStart(ctx, made)
 }

@@ -49,8 +49,8 @@ type rotateInput struct {
 	}
 }
 
-// Rotated is the answer of a rotation.
-type Rotated struct {
+// RotateResult is the answer of a rotation.
+type RotateResult struct {
 	Capability     *string            `json:"capability" example:"lifecycle" doc:"Capability of the first token; this and the following fields are null if only an SSH key was created"`
 	TokenID        *string            `json:"token_id" example:"service@pve!lifecycle" doc:"ID on the hypervisor: the ID of a token, the SHA-256 of a certificate"`
 	Form           *string            `json:"form" example:"token" doc:"Form of the stored credential; for a one-time code, the form that it was exchanged for"`
@@ -69,15 +69,15 @@ type StoredToken struct {
 	Verification host.Verification `json:"verification"`
 }
 
-func (h handlers) rotate(ctx context.Context, in *rotateInput) (*op.Body[Rotated], error) {
-	wish := host.Rotation{Capability: text(in.Body.Capability), Form: text(in.Body.Form), TokenID: text(in.Body.TokenID),
+func (h handlers) rotate(ctx context.Context, in *rotateInput) (*op.Body[RotateResult], error) {
+	wish := host.RotateRequest{Capability: text(in.Body.Capability), Form: text(in.Body.Form), TokenID: text(in.Body.TokenID),
 		Secret: secret.New(text(in.Body.TokenSecret)), Paste: secret.New(text(in.Body.Paste)), SSH: in.Body.RotateSSH,
 		SSHConsent: in.Body.SSHConsent}
-	done, err := h.hosts.Rotate(ctx, op.Found(ctx).ID, wish)
+	done, err := h.hosts.Rotate(ctx, op.ResourceOf(ctx).ID, wish)
 	if err != nil {
 		return nil, err
 	}
-	out := Rotated{Kept: done.Kept, Tokens: []StoredToken{}}
+	out := RotateResult{Kept: done.Kept, Tokens: []StoredToken{}}
 	for _, one := range done.Stored {
 		out.Tokens = append(out.Tokens, StoredToken{string(one.Capability), one.TokenID, one.Form, one.Verification})
 	}
@@ -88,7 +88,7 @@ func (h handlers) rotate(ctx context.Context, in *rotateInput) (*op.Body[Rotated
 	if done.SSH != nil {
 		out.PublicKey, out.InstallCommand = &done.SSH.PublicKey, &done.SSH.InstallCommand
 	}
-	return &op.Body[Rotated]{Body: out}, nil
+	return &op.Body[RotateResult]{Body: out}, nil
 }
 
 func text(s *string) string {
@@ -102,9 +102,9 @@ type removeTokenInput struct {
 	Kind string `path:"kind" enum:"monitoring,lifecycle,console,backup,node_power,ssh_key" example:"lifecycle"`
 }
 
-func (h handlers) removeToken(ctx context.Context, in *removeTokenInput) (*op.Body[host.Removal], error) {
-	removal, err := h.hosts.RemoveCredential(ctx, op.Found(ctx).ID, in.Kind)
-	return &op.Body[host.Removal]{Body: removal}, err
+func (h handlers) removeToken(ctx context.Context, in *removeTokenInput) (*op.Body[host.RemoveCredentialResult], error) {
+	removal, err := h.hosts.RemoveCredential(ctx, op.ResourceOf(ctx).ID, in.Kind)
+	return &op.Body[host.RemoveCredentialResult]{Body: removal}, err
 }
 
 type scriptInput struct {

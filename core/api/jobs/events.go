@@ -27,7 +27,7 @@ type eventsInput struct {
 }
 
 func (h handlers) events(ctx context.Context, in *eventsInput) (*op.Body[[]event], error) {
-	found, err := h.queue.Events(ctx, op.Found(ctx).ID, in.After, in.Limit)
+	found, err := h.queue.Events(ctx, op.ResourceOf(ctx).ID, in.After, in.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -65,17 +65,17 @@ func (h handlers) stream(ctx context.Context, in *streamInput, out *op.EventStre
 	ctx, cancel := context.WithTimeout(ctx, streamTime)
 	defer cancel()
 	// The subscription comes before the first look.
-	woken := h.queue.Hub().Subscribe(op.Found(ctx).ID)
+	woken := h.queue.Hub().Subscribe(op.ResourceOf(ctx).ID)
 	defer woken.Close()
 	caller := identity.FromContext(ctx).Visible()
-	if _, err := h.queue.Get(ctx, op.Found(ctx).ID, caller); err != nil {
+	if _, err := h.queue.Get(ctx, op.ResourceOf(ctx).ID, caller); err != nil {
 		return err
 	}
 	if err := out.Open(); err != nil {
 		return err
 	}
 	for {
-		ended, err := h.catchUp(ctx, op.Found(ctx).ID, caller, &after, out)
+		ended, err := h.catchUp(ctx, op.ResourceOf(ctx).ID, caller, &after, out)
 		if ended || err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func (h handlers) stream(ctx context.Context, in *streamInput, out *op.EventStre
 
 // catchUp sends the events after a number, and the end when the job has ended. The job is read before its events: what
 // is written after its end does not exist. An error of the database is no end of the stream.
-func (h handlers) catchUp(ctx context.Context, id int64, caller identity.Visible, after *int, out *op.EventStream) (ended bool,
+func (h handlers) catchUp(ctx context.Context, id int64, caller identity.VisibleTeams, after *int, out *op.EventStream) (ended bool,
 	err error) {
 	j, err := h.queue.Get(ctx, id, caller)
 	if err != nil {

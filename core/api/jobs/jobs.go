@@ -57,7 +57,7 @@ func Register(a *op.API, deps Deps) {
 			"`Last-Event-ID` misses nothing and gets nothing twice. A stream ends after 30 minutes; without an event " +
 			"`end` the job is still running, and the client should reconnect.",
 	})
-	op.Again[retryInput, again](a, "/api/v1/jobs/:job_id/retry", h.retry, op.Spec{
+	op.Retry[retryInput, retryResult](a, "/api/v1/jobs/:job_id/retry", h.retry, op.Spec{
 		ID: "retry_job", Summary: "Retry a job", Tag: tag, Role: identity.Operator, On: op.Job, Calls: true,
 		Status: http.StatusAccepted, Confirm: op.Confirm{When: op.ConfirmSelf, Field: "target.name"},
 		Description: "Repeats the request that created the job, as you, with your rights and all checks, and returns " +
@@ -68,7 +68,7 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Post(a, "/api/v1/jobs/:job_id/cancel", h.cancel, op.Spec{
 		ID: "cancel_job", Summary: "Cancel a job", Tag: tag, Role: identity.Operator, On: op.Job, Status: http.StatusAccepted,
-		Audit: op.Audit{Action: "job.cancel"}, Recall: h.wasCanceled,
+		Audit: op.Audit{Action: "job.cancel"}, Replay: h.wasCanceled,
 		Description: "Cancels a queued job at once. For a running job, the task on the hypervisor is stopped, too. The " +
 			"job ends as `canceled` when the task has stopped, or as `succeeded` if the task finished before it could " +
 			"be stopped. A job that has ended is 409 `job_finished`.",
@@ -102,7 +102,7 @@ func (h handlers) list(ctx context.Context, in *listInput) (*op.List[job.View], 
 }
 
 func (h handlers) get(ctx context.Context, _ *struct{}) (*op.Body[job.View], error) {
-	j, err := h.queue.Get(ctx, op.Found(ctx).ID, identity.FromContext(ctx).Visible())
+	j, err := h.queue.Get(ctx, op.ResourceOf(ctx).ID, identity.FromContext(ctx).Visible())
 	if err != nil {
 		return nil, err
 	}
@@ -115,30 +115,30 @@ type retryInput struct {
 	}
 }
 
-// again is what the answers to requests for jobs have in common.
-type again struct {
+// retryResult is what the answers to requests for jobs have in common.
+type retryResult struct {
 	Job  *job.View  `json:"job,omitempty" doc:"The new job; absent if the operation returns several"`
 	Jobs []job.View `json:"jobs,omitempty" doc:"The new jobs of an operation that returns several"`
 	_    struct{}   `additionalProperties:"true"`
 }
 
-func (h handlers) retry(ctx context.Context, in *retryInput) (op.Earlier, error) {
-	j, err := h.queue.Get(ctx, op.Found(ctx).ID, identity.FromContext(ctx).Visible())
+func (h handlers) retry(ctx context.Context, in *retryInput) (op.RetryRequest, error) {
+	j, err := h.queue.Get(ctx, op.ResourceOf(ctx).ID, identity.FromContext(ctx).Visible())
 	if err != nil {
-		return op.Earlier{}, err
+		return op.RetryRequest{}, err
 	}
 	if !j.Status.Finished() {
-		return op.Earlier{}, problem.New(problem.CodeInvalidState, "the job has not ended yet")
+		return op.RetryRequest{}, problem.New(problem.CodeInvalidState, "the job has not ended yet")
 	}
 	if h.runsOn(ctx, j) {
-		return op.Earlier{}, problem.New(problem.CodeInvalidState, "cannot retry job %d: its task %s is still running on the hypervisor; "+
+		return op.RetryRequest{}, problem.New(problem.CodeInvalidState, "cannot retry job %d: its task %s is still running on the hypervisor; "+
 			"wait until it ends, then check its result", j.ID, host.Clean(j.TaskID))
 	}
 	params := j.View().Params
 	if in.Body != nil && in.Body.Confirm != nil {
 		params["confirm"] = *in.Body.Confirm
 	}
-	return op.Earlier{Job: j.Kind, Target: j.Target.ID, Params: params}, nil
+	return op.RetryRequest{Job: j.Kind, Target: j.Target.ID, Params: params}, nil
 }
 
 // askLimit is how long a host is asked whether a task runs, and askedTasks how many of its tasks are looked at.
@@ -154,7 +154,7 @@ func (h handlers) runsOn(ctx context.Context, j *job.Job) bool {
 		return false
 	}
 	query := hypervisor.TaskQuery{Limit: askedTasks, Since: j.StartedAt.Add(-time.Hour)} // clocks differ
-	found, err := host.AskWithin(ctx, h.hosts, askLimit, *j.HostID, endpoint.Monitoring,
+	found, err := host.CallWithTimeout(ctx, h.hosts, askLimit, *j.HostID, endpoint.Monitoring,
 		func(ctx context.Context, at hypervisor.Host) (hypervisor.TaskList, error) {
 			return at.Tasks(ctx, query)
 		})
@@ -163,23 +163,23 @@ func (h handlers) runsOn(ctx context.Context, j *job.Job) bool {
 	})
 }
 
-type canceled struct {
+type cancelResult struct {
 	Job job.View `json:"job"`
 }
 
-func (h handlers) cancel(ctx context.Context, _ *struct{}) (*op.Body[canceled], error) {
-	j, err := h.queue.RequestCancel(ctx, op.Found(ctx).ID, identity.FromContext(ctx).Visible())
+func (h handlers) cancel(ctx context.Context, _ *struct{}) (*op.Body[cancelResult], error) {
+	j, err := h.queue.RequestCancel(ctx, op.ResourceOf(ctx).ID, identity.FromContext(ctx).Visible())
 	if err != nil {
 		return nil, err
 	}
-	return &op.Body[canceled]{Body: canceled{j.View()}}, nil
+	return &op.Body[cancelResult]{Body: cancelResult{j.View()}}, nil
 }
 
 // wasCanceled makes the answer of cancel again, with the job as it is now.
-func (h handlers) wasCanceled(ctx context.Context, _ idempotency.Made) (any, error) {
-	j, err := h.queue.Get(ctx, op.Found(ctx).ID, identity.FromContext(ctx).Visible())
+func (h handlers) wasCanceled(ctx context.Context, _ idempotency.Result) (any, error) {
+	j, err := h.queue.Get(ctx, op.ResourceOf(ctx).ID, identity.FromContext(ctx).Visible())
 	if err != nil {
 		return nil, err
 	}
-	return canceled{j.View()}, nil
+	return cancelResult{j.View()}, nil
 }

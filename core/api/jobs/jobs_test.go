@@ -102,7 +102,7 @@ func (s *service) enqueue(t *testing.T, kind string, team, id int64) int64 {
 func (s *service) await(t *testing.T, id int64, want job.Status) {
 	t.Helper()
 	waittest.Succeeds(t, fmt.Sprintf("job %d becomes %s", id, want), func() error {
-		j, err := s.queue.Get(t.Context(), id, identity.Visible{All: true, Teams: []int64{}})
+		j, err := s.queue.Get(t.Context(), id, identity.VisibleTeams{All: true, Teams: []int64{}})
 		if err == nil && j.Status != want {
 			err = fmt.Errorf("it is %+v", j)
 		}
@@ -121,8 +121,8 @@ func TestJobs(t *testing.T) {
 	s.await(t, running, job.Running)
 	one := fmt.Sprintf("/api/v1/jobs/%d", failed)
 	two := apitest.In(2, identity.Operator)
-	total := func(want string) func(*testing.T, *apitest.Answer) {
-		return func(t *testing.T, a *apitest.Answer) {
+	total := func(want string) func(*testing.T, *apitest.Response) {
+		return func(t *testing.T, a *apitest.Response) {
 			if got := a.Header.Get("X-Total-Count"); got != want {
 				t.Errorf("X-Total-Count is %q, want %q", got, want)
 			}

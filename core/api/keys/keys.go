@@ -33,7 +33,7 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Post(a, "/api/v1/api-keys", h.create, op.Spec{
 		ID: "create_api_key", Summary: "Create an API key", Tag: tag, Secret: true, On: op.Anywhere, Status: http.StatusCreated,
-		Audit: op.Audit{Action: "api_key.create"}, Recall: h.created,
+		Audit: op.Audit{Action: "api_key.create"}, Replay: h.created,
 		Description: "Returns the key in `key`, only once: send it as `Authorization: Bearer svc_…`. A key never has " +
 			"more rights than its user has at that moment, and stops working when the user is deactivated. It stays " +
 			"valid when the password changes.\n\n" +
@@ -124,19 +124,19 @@ func (in *createInput) Resolve(ctx huma.Context) []error {
 	return []error{problem.Invalid(faults...)}
 }
 
-// Created is a new key with its secret text.
-type Created struct {
+// CreateResult is a new key with its secret text.
+type CreateResult struct {
 	Key
 	Secret string `json:"key" example:"svc_q7Rt2w…" doc:"The key, shown only once"`
 }
 
-func (h handlers) create(ctx context.Context, in *createInput) (*op.Body[Created], error) {
+func (h handlers) create(ctx context.Context, in *createInput) (*op.Body[CreateResult], error) {
 	caller := identity.FromContext(ctx)
 	key, text, err := h.users.CreateKey(ctx, caller, in.key())
 	if err != nil {
 		return nil, err
 	}
-	return &op.Body[Created]{Body: Created{keyOf(key, caller), text}}, nil
+	return &op.Body[CreateResult]{Body: CreateResult{keyOf(key, caller), text}}, nil
 }
 
 type revokeInput struct {
@@ -148,10 +148,10 @@ func (h handlers) revoke(ctx context.Context, in *revokeInput) (*op.Empty, error
 }
 
 // created makes the answer of create again.
-func (h handlers) created(ctx context.Context, made idempotency.Made) (any, error) {
-	var kept identity.MadeKey
+func (h handlers) created(ctx context.Context, made idempotency.Result) (any, error) {
+	var kept identity.CreateKeyResult
 	if err := made.Decode(&kept); err != nil {
 		return nil, err
 	}
-	return Created{keyOf(&kept.Key, identity.FromContext(ctx)), kept.Text}, nil
+	return CreateResult{keyOf(&kept.Key, identity.FromContext(ctx)), kept.Text}, nil
 }

@@ -40,7 +40,7 @@ func newService(t *testing.T) *service {
 	t.Helper()
 	d := dbtest.New(t)
 	sealing := identitytest.Keys(t)
-	users := identity.New(d, identity.Config{Argon2: identitytest.Cheap, Keys: sealing})
+	users := identity.New(d, identity.Config{Argon2: identitytest.CheapHash, Keys: sealing})
 	s := &service{t: t, db: d, users: users, log: &strings.Builder{}}
 	s.user = identitytest.As(t, s.users, identity.Viewer)
 	logger := hclog.New(&hclog.LoggerOptions{Output: s.log, Level: hclog.Trace})
@@ -54,7 +54,7 @@ func newService(t *testing.T) *service {
 }
 
 // send is one request with that Authorization header.
-func (s *service) send(method, target, body, header string) *apitest.Answer {
+func (s *service) send(method, target, body, header string) *apitest.Response {
 	s.t.Helper()
 	r, err := http.NewRequest(method, target, strings.NewReader(body))
 	if err != nil {
@@ -92,7 +92,7 @@ func TestLifeOfAKey(t *testing.T) {
 			Body: `{"name":"backup","expires_at":"` + end + `","scopes":["read","auth:write"]}`, Status: 201,
 			Contains: []string{`"name":"backup"`, `"scopes":["auth:write","read"]`, `"expires_at":"` + end + `"`, `"last_used_at":null`,
 				`"current":false`},
-			After: func(t *testing.T, answer *apitest.Answer) {
+			After: func(t *testing.T, answer *apitest.Response) {
 				if err := json.Unmarshal(answer.Body, &made); err != nil || !regexp.MustCompile(`^svc_[A-Za-z0-9_-]{52}$`).MatchString(made.Key) ||
 					!strings.HasPrefix(made.Key, made.Prefix) {
 					t.Errorf("%v %s", err, answer.Body)
@@ -149,7 +149,7 @@ func TestFaultsOfANewKey(t *testing.T) {
 	post := func(name, body string, contains ...string) apitest.Scenario {
 		return apitest.Scenario{Name: name, Method: "POST", URL: path, As: apitest.Viewer, Body: body, Status: 422, Error: "",
 			Contains: contains, Lacks: []string{"canary"},
-			After: func(t *testing.T, answer *apitest.Answer) {
+			After: func(t *testing.T, answer *apitest.Response) {
 				var faults struct{ Detail []struct{ Loc []any } }
 				if err := json.Unmarshal(answer.Body, &faults); err != nil || len(faults.Detail) != len(contains) {
 					t.Errorf("%d faults, want %d: %s", len(faults.Detail), len(contains), answer.Body)

@@ -37,7 +37,7 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Post(a, "/api/v1/meta/update", h.request, op.Spec{
 		ID: "request_update", Summary: "Update the service", Tag: tag, Role: identity.Admin, Status: http.StatusAccepted,
-		Audit: op.Audit{Action: "update.request"}, Recall: h.requested, Aliases: []op.Alias{{Path: "/meta/update", ID: "request_meta_update"}},
+		Audit: op.Audit{Action: "update.request"}, Replay: h.requested, Aliases: []op.Alias{{Path: "/meta/update", ID: "request_meta_update"}},
 		Description: "Checks the source again and requests the newest release from the updater; `version` is the " +
 			"release that you reviewed. The updater is a separate program: it makes a backup, verifies the release, " +
 			"tests its migrations on a copy of the database, and restores the old version if the new one does not " +
@@ -56,10 +56,10 @@ func (h handlers) get(ctx context.Context, _ *struct{}) (*op.Body[*selfupdate.St
 	return &op.Body[*selfupdate.Status]{Body: status}, err
 }
 
-type requestInput struct{ Body *RequestIn }
+type requestInput struct{ Body *UpdateRequest }
 
-// RequestIn says what the caller agrees to.
-type RequestIn struct {
+// UpdateRequest says what the caller agrees to.
+type UpdateRequest struct {
 	Version *string `json:"version,omitempty" nullable:"true" minLength:"1" maxLength:"64" example:"1.5.0" doc:"Version to install; the request is refused if the newest one differs. Absent or null for the newest"`
 }
 
@@ -73,6 +73,6 @@ func (h handlers) request(ctx context.Context, in *requestInput) (*op.Body[*self
 }
 
 // requested makes the answer of request again: how the update stands now.
-func (h handlers) requested(ctx context.Context, _ idempotency.Made) (any, error) {
+func (h handlers) requested(ctx context.Context, _ idempotency.Result) (any, error) {
 	return h.updates.Status(ctx)
 }

@@ -20,7 +20,7 @@ type Series struct {
 	Series     []OneSeries   `json:"series"`
 	Marks      []metric.Mark `json:"marks" doc:"Jobs and alerts of the targets in the period"`
 
-	answer *metric.Answer
+	answer *metric.Result
 }
 
 // OneSeries is one metric of one target.
@@ -35,9 +35,9 @@ type OneSeries struct {
 // WriteJSON writes the answer.
 func (s Series) WriteJSON(w io.Writer) error { return s.answer.WriteJSON(w) }
 
-var _ op.WritesJSON = Series{}
+var _ op.JSONWriter = Series{}
 
-func written(a *metric.Answer, err error) (*op.Body[Series], error) {
+func written(a *metric.Result, err error) (*op.Body[Series], error) {
 	if err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ func Register(a *op.API, deps Deps) {
 		op.Post(a, path, h.migrate, op.Spec{
 			ID: "migrate_" + s.kind, Summary: "Migrate " + s.one, Tag: s.tag, Role: identity.Admin, On: s.on, Calls: true, Plan: true,
 			Needs: endpoint.Lifecycle, Status: http.StatusAccepted, Audit: op.Audit{Action: s.kind + ".migrate"},
-			Confirm: op.Confirm{When: op.ConfirmSelf, Field: "name"}, Recall: h.migrating,
+			Confirm: op.Confirm{When: op.ConfirmSelf, Field: "name"}, Replay: h.migrating,
 			Description: "Starts a job and returns it with the check that the request passed; the job repeats the check. " +
 				"Blockers are 409 `migration_blocked` with `blockers`. If the guest would be stopped, its name is required " +
 				"in `confirm` (409 `confirm_required`). Between clusters, the guest is stopped, backed up to a storage " +
@@ -66,8 +66,8 @@ func Register(a *op.API, deps Deps) {
 	}
 }
 
-// Order is where it shall go.
-type Order struct {
+// Request is where it shall go.
+type Request struct {
 	TargetHostID int64   `json:"target_host_id" minimum:"1" example:"2" doc:"ID of a host of the same or another cluster"`
 	Node         *string `json:"node,omitempty" nullable:"true" minLength:"1" maxLength:"253" example:"pve2" doc:"Node of the target host's cluster; the host's own node if absent"`
 	Storage      *string `json:"storage,omitempty" nullable:"true" minLength:"1" maxLength:"100" example:"local-lvm" doc:"Storage for its disks; storages with the same names if absent"`
@@ -75,17 +75,17 @@ type Order struct {
 }
 
 // order checks that the caller may have guests on the target.
-func (h handlers) order(ctx context.Context, o Order) (guest.MigrationOrder, error) {
+func (h handlers) order(ctx context.Context, o Request) (guest.MigrationRequest, error) {
 	_, err := schedule.Require(ctx, h.actor.DB, scope.Host, o.TargetHostID, identity.Admin)
-	return guest.MigrationOrder(o), err
+	return guest.MigrationRequest(o), err
 }
 
 type preflightInput struct {
-	Body struct{ Order }
+	Body struct{ Request }
 }
 
 func (h handlers) preflight(ctx context.Context, in *preflightInput) (*op.Body[guest.Preflight], error) {
-	order, err := h.order(ctx, in.Body.Order)
+	order, err := h.order(ctx, in.Body.Request)
 	if err != nil {
 		return nil, err
 	}
@@ -98,15 +98,15 @@ func (h handlers) preflight(ctx context.Context, in *preflightInput) (*op.Body[g
 }
 
 type migrateInput struct {
-	op.Planned
+	op.PlanParams
 	Body struct {
-		Order
+		Request
 		Confirm *string `json:"confirm,omitempty" nullable:"true" example:"web1" doc:"Name of the guest, if it is stopped for the migration or is the service's own guest"`
 	}
 }
 
-func (h handlers) migrate(ctx context.Context, in *migrateInput) (*op.Body[guest.Migrating], error) {
-	order, err := h.order(ctx, in.Body.Order)
+func (h handlers) migrate(ctx context.Context, in *migrateInput) (*op.Body[guest.MigrateResult], error) {
+	order, err := h.order(ctx, in.Body.Request)
 	if err != nil {
 		return nil, err
 	}
@@ -115,20 +115,20 @@ func (h handlers) migrate(ctx context.Context, in *migrateInput) (*op.Body[guest
 		return nil, err
 	}
 	done, err := guest.Migrate(ctx, h.actor, r, order)
-	return &op.Body[guest.Migrating]{Body: done}, err
+	return &op.Body[guest.MigrateResult]{Body: done}, err
 }
 
 // request is the guest that the path names.
 func (h handlers) request(ctx context.Context, confirm *string) (guest.Request, error) {
-	found := op.Found(ctx)
+	found := op.ResourceOf(ctx)
 	return h.guests.Request(ctx, found.ID, found.TeamID, confirm)
 }
 
 // migrating makes the answer of migrate again.
-func (h handlers) migrating(ctx context.Context, made idempotency.Made) (any, error) {
+func (h handlers) migrating(ctx context.Context, made idempotency.Result) (any, error) {
 	r, err := h.request(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
-	return h.actor.MigratingAgain(ctx, made, r.Guest.IsSelf)
+	return h.actor.ReplayMigrate(ctx, made, r.Guest.IsSelf)
 }

@@ -44,7 +44,7 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Post(a, "/api/v1/network/bridges", h.create, op.Spec{
 		ID: "create_bridge", Summary: "Stage a new bridge, bond or VLAN", Tag: tag, Role: identity.Admin, On: op.Anywhere, Calls: true,
-		Status: http.StatusCreated, Audit: op.Audit{Action: "network.create"}, Timeout: changeTime, Recall: h.createdAgain,
+		Status: http.StatusCreated, Audit: op.Audit{Action: "network.create"}, Timeout: changeTime, Replay: h.createdAgain,
 		Description: "Stages a new interface; it is not active until the changes are applied. `config` accepts " +
 			"`autostart`, `cidr`, `gateway`, `cidr6`, `gateway6`, `mtu` and `comment`; for a bridge also `ports`, " +
 			"`vlan_aware` and `vlans`; for a bond `ports`, `bond_mode`, `bond_primary` and `bond_hash`; for a VLAN " +
@@ -72,7 +72,7 @@ func Register(a *op.API, deps Deps) {
 		ID: "apply_network", Summary: "Apply the staged network changes of a node", Tag: tag, Role: identity.Admin, On: op.Host,
 		Calls: true, Plan: true, Needs: endpoint.Lifecycle, Status: http.StatusAccepted,
 		Audit:  op.Audit{Action: "network.apply", Target: "node"},
-		Recall: h.startedAgain, Confirm: op.Confirm{When: op.ConfirmAlways, Field: "node"},
+		Replay: h.startedAgain, Confirm: op.Confirm{When: op.ConfirmAlways, Field: "node"},
 		Description: "Starts a job. 409 `confirm_required` until `confirm` is the name of the node; `self_target` with " +
 			"the same phrase if the change affects the connection of this service to the node, or if this is not " +
 			"known: the first effect of the plan explains why. The job waits up to a minute until the node responds " +
@@ -120,7 +120,7 @@ type createInput struct {
 	}
 }
 
-func (h handlers) create(ctx context.Context, in *createInput) (*op.Body[network.Staged], error) {
+func (h handlers) create(ctx context.Context, in *createInput) (*op.Body[network.StageResult], error) {
 	b := &in.Body
 	if _, err := schedule.Require(ctx, h.Networks.DB, scope.Host, b.HostID, identity.Admin); err != nil {
 		return nil, err
@@ -130,57 +130,57 @@ func (h handlers) create(ctx context.Context, in *createInput) (*op.Body[network
 		kind = "bridge"
 	}
 	done, err := h.Networks.Create(ctx, network.Request{HostID: b.HostID, Node: b.Node, Name: b.Iface}, kind, network.Config(b.Config))
-	return &op.Body[network.Staged]{Body: done}, err
+	return &op.Body[network.StageResult]{Body: done}, err
 }
 
 // createdAgain makes the answer of create again.
-func (h handlers) createdAgain(ctx context.Context, made idempotency.Made) (any, error) {
-	return h.Networks.CreatedAgain(ctx, made)
+func (h handlers) createdAgain(ctx context.Context, made idempotency.Result) (any, error) {
+	return h.Networks.ReplayCreate(ctx, made)
 }
 
-// Named is an interface of a node in a path.
-type Named struct {
+// InterfacePath is an interface of a node in a path.
+type InterfacePath struct {
 	Node    string `path:"node" maxLength:"253" example:"pve1"`
 	Iface   string `path:"iface" maxLength:"64" example:"vmbr1"`
 	Confirm string `query:"confirm" maxLength:"64" doc:"Name of the interface, if guests use it or a bridge above it"`
 }
 
-func (n *Named) request(ctx context.Context) network.Request {
-	return network.Request{HostID: op.Found(ctx).ID, Node: n.Node, Name: n.Iface, Confirm: &n.Confirm}
+func (n *InterfacePath) request(ctx context.Context) network.Request {
+	return network.Request{HostID: op.ResourceOf(ctx).ID, Node: n.Node, Name: n.Iface, Confirm: &n.Confirm}
 }
 
 type editInput struct {
-	Named
+	InterfacePath
 	Body struct {
 		Config Config `json:"config,omitempty" doc:"New values by setting; null clears one"`
 	}
 }
 
-func (h handlers) edit(ctx context.Context, in *editInput) (*op.Body[network.Staged], error) {
+func (h handlers) edit(ctx context.Context, in *editInput) (*op.Body[network.StageResult], error) {
 	done, err := h.Networks.Edit(ctx, in.request(ctx), network.Config(in.Body.Config))
-	return &op.Body[network.Staged]{Body: done}, err
+	return &op.Body[network.StageResult]{Body: done}, err
 }
 
-func (h handlers) remove(ctx context.Context, in *struct{ Named }) (*op.Body[network.Staged], error) {
+func (h handlers) remove(ctx context.Context, in *struct{ InterfacePath }) (*op.Body[network.StageResult], error) {
 	done, err := h.Networks.Remove(ctx, in.request(ctx))
-	return &op.Body[network.Staged]{Body: done}, err
+	return &op.Body[network.StageResult]{Body: done}, err
 }
 
-// OnNode is a node in a path.
-type OnNode struct {
+// NodePath is a node in a path.
+type NodePath struct {
 	Node string `path:"node" maxLength:"253" example:"pve1"`
 }
 
 type applyInput struct {
-	op.Planned
-	OnNode
+	op.PlanParams
+	NodePath
 	Body *struct {
 		Confirm   *string `json:"confirm,omitempty" nullable:"true" maxLength:"253" doc:"Name of the node"`
 		UndoAfter *int64  `json:"undo_after_s,omitempty" nullable:"true" minimum:"0" maximum:"3600" doc:"With SSH access to the node: seconds after which the node restores the current network, unless the service can reach it and finds no problem. 30 to 3600, or 0 for no rollback; 120 if absent"`
 	}
 }
 
-func (h handlers) apply(ctx context.Context, in *applyInput) (*op.Body[guest.Started], error) {
+func (h handlers) apply(ctx context.Context, in *applyInput) (*op.Body[guest.StartResult], error) {
 	var confirm *string
 	var undoAfter *time.Duration
 	if in.Body != nil {
@@ -188,16 +188,16 @@ func (h handlers) apply(ctx context.Context, in *applyInput) (*op.Body[guest.Sta
 			undoAfter = new(time.Duration(*in.Body.UndoAfter) * time.Second)
 		}
 	}
-	started, err := h.Networks.Apply(ctx, op.Found(ctx).ID, in.Node, confirm, undoAfter)
-	return &op.Body[guest.Started]{Body: started}, err
+	started, err := h.Networks.Apply(ctx, op.ResourceOf(ctx).ID, in.Node, confirm, undoAfter)
+	return &op.Body[guest.StartResult]{Body: started}, err
 }
 
 // startedAgain makes the answer of apply again.
-func (h handlers) startedAgain(ctx context.Context, made idempotency.Made) (any, error) {
-	return h.Networks.Actor.StartedAgain(ctx, made)
+func (h handlers) startedAgain(ctx context.Context, made idempotency.Result) (any, error) {
+	return h.Networks.Actor.ReplayStart(ctx, made)
 }
 
-func (h handlers) revert(ctx context.Context, in *OnNode) (*op.Body[network.Reverted], error) {
-	done, err := h.Networks.Revert(ctx, op.Found(ctx).ID, in.Node)
-	return &op.Body[network.Reverted]{Body: done}, err
+func (h handlers) revert(ctx context.Context, in *NodePath) (*op.Body[network.RevertResult], error) {
+	done, err := h.Networks.Revert(ctx, op.ResourceOf(ctx).ID, in.Node)
+	return &op.Body[network.RevertResult]{Body: done}, err
 }

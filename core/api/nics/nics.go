@@ -66,7 +66,7 @@ func Register(a *op.API, deps Deps) {
 }
 
 func (h handlers) request(ctx context.Context) (guest.Request, error) {
-	return h.guests.Request(ctx, op.Found(ctx).ID, op.Found(ctx).TeamID, nil)
+	return h.guests.Request(ctx, op.ResourceOf(ctx).ID, op.ResourceOf(ctx).TeamID, nil)
 }
 
 func (h handlers) list(ctx context.Context, _ *struct{}) (*op.List[guest.Interface], error) {
@@ -124,11 +124,11 @@ func (in *changeInput) order() hypervisor.NICChange {
 	return change
 }
 
-func (h handlers) change(ctx context.Context, in *changeInput) (*op.Body[guest.ChangedInterface], error) {
+func (h handlers) change(ctx context.Context, in *changeInput) (*op.Body[guest.InterfaceChangeResult], error) {
 	r, err := h.request(ctx)
 	if err != nil {
 		return nil, err
 	}
 	changed, err := guest.ChangeNIC(ctx, h.actor, r, in.Iface, in.order())
-	return &op.Body[guest.ChangedInterface]{Body: changed}, err
+	return &op.Body[guest.InterfaceChangeResult]{Body: changed}, err
 }

@@ -57,7 +57,7 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Post(a, all, h.create, op.Spec{
 		ID: "create_notification_channel", Summary: "Create a notification channel", Tag: tag, Role: identity.Admin, On: op.Anywhere,
-		Status: http.StatusCreated, Audit: op.Audit{Action: "notification_channel.create"}, Recall: h.again,
+		Status: http.StatusCreated, Audit: op.Audit{Action: "notification_channel.create"}, Replay: h.again,
 		Description: "The caller must be an admin of the channel's team. " +
 			form +
 			"\n\n" +
@@ -128,18 +128,18 @@ func (s *Secrets) given() map[string]*secret.String {
 
 type createInput struct {
 	Body struct {
-		Name         string                     `json:"name" minLength:"1" maxLength:"100" example:"on call"`
-		TeamID       int64                      `json:"team_id,omitempty" minimum:"1" default:"1" example:"1"`
-		Kind         channel.Kind               `json:"kind" enum:"webhook,smtp,ntfy,gotify,discord,slack,telegram,matrix,teams,pushover" example:"webhook"`
-		Enabled      *bool                      `json:"enabled,omitempty" default:"true"`
-		Settings     channel.Settings           `json:"settings,omitempty"`
-		Secrets      Secrets                    `json:"secrets,omitempty" doc:"Stored encrypted and never shown again"`
-		AllowPrivate bool                       `json:"allow_private,omitempty" doc:"Allow private addresses; only owners of the instance can set it"`
-		AccountMail  bool                       `json:"account_mail,omitempty" doc:"Email users about log-ins to their accounts; only for the kind smtp and the default team"`
-		HourlyCap    int                        `json:"hourly_cap,omitempty" minimum:"1" maximum:"10000" default:"60" example:"60"`
-		Quiet        op.Optional[channel.Quiet] `json:"quiet_hours,omitzero" doc:"Quiet hours; null for none"`
-		Routes       []channel.Route            `json:"routes,omitempty" nullable:"false" maxItems:"20" doc:"Filters; an event is sent if it matches at least one of them. Without filters, all events are sent"`
-		AuditActions []string                   `json:"audit_actions,omitempty" nullable:"false" maxItems:"50" example:"[\"vm.*\"]" doc:"For a webhook of the default team: actions of the audit trail to send, and nothing else"`
+		Name         string                          `json:"name" minLength:"1" maxLength:"100" example:"on call"`
+		TeamID       int64                           `json:"team_id,omitempty" minimum:"1" default:"1" example:"1"`
+		Kind         channel.Kind                    `json:"kind" enum:"webhook,smtp,ntfy,gotify,discord,slack,telegram,matrix,teams,pushover" example:"webhook"`
+		Enabled      *bool                           `json:"enabled,omitempty" default:"true"`
+		Settings     channel.Settings                `json:"settings,omitempty"`
+		Secrets      Secrets                         `json:"secrets,omitempty" doc:"Stored encrypted and never shown again"`
+		AllowPrivate bool                            `json:"allow_private,omitempty" doc:"Allow private addresses; only owners of the instance can set it"`
+		AccountMail  bool                            `json:"account_mail,omitempty" doc:"Email users about log-ins to their accounts; only for the kind smtp and the default team"`
+		HourlyCap    int                             `json:"hourly_cap,omitempty" minimum:"1" maximum:"10000" default:"60" example:"60"`
+		Quiet        op.Optional[channel.QuietHours] `json:"quiet_hours,omitzero" doc:"Quiet hours; null for none"`
+		Routes       []channel.Route                 `json:"routes,omitempty" nullable:"false" maxItems:"20" doc:"Filters; an event is sent if it matches at least one of them. Without filters, all events are sent"`
+		AuditActions []string                        `json:"audit_actions,omitempty" nullable:"false" maxItems:"50" example:"[\"vm.*\"]" doc:"For a webhook of the default team: actions of the audit trail to send, and nothing else"`
 	}
 }
 
@@ -159,33 +159,33 @@ func (h handlers) create(ctx context.Context, in *createInput) (*op.Body[*channe
 }
 
 // again makes the answer of create again, with the channel as it is now.
-func (h handlers) again(ctx context.Context, made idempotency.Made) (any, error) {
+func (h handlers) again(ctx context.Context, made idempotency.Result) (any, error) {
 	return h.channels.Get(ctx, made.Target())
 }
 
 func (h handlers) get(ctx context.Context, _ *struct{}) (*op.Body[*channel.Channel], error) {
-	found, err := h.channels.Get(ctx, op.Found(ctx).ID)
+	found, err := h.channels.Get(ctx, op.ResourceOf(ctx).ID)
 	return &op.Body[*channel.Channel]{Body: found}, err
 }
 
 type updateInput struct {
 	Body struct {
-		Name         op.Optional[string]           `json:"name,omitzero" nullable:"false" minLength:"1" maxLength:"100" example:"on call"`
-		Enabled      op.Optional[bool]             `json:"enabled,omitzero" nullable:"false"`
-		Settings     op.Optional[channel.Settings] `json:"settings,omitzero" nullable:"false"`
-		Secrets      op.Optional[Secrets]          `json:"secrets,omitzero" nullable:"false"`
-		AllowPrivate op.Optional[bool]             `json:"allow_private,omitzero" nullable:"false"`
-		AccountMail  op.Optional[bool]             `json:"account_mail,omitzero" nullable:"false"`
-		HourlyCap    op.Optional[int]              `json:"hourly_cap,omitzero" nullable:"false" minimum:"1" maximum:"10000" example:"60"`
-		Quiet        op.Optional[channel.Quiet]    `json:"quiet_hours,omitzero" doc:"Quiet hours; null for none"`
-		Routes       op.Optional[[]channel.Route]  `json:"routes,omitzero" nullable:"false" maxItems:"20"`
-		AuditActions op.Optional[[]string]         `json:"audit_actions,omitzero" nullable:"false" maxItems:"50" example:"[\"vm.*\"]"`
+		Name         op.Optional[string]             `json:"name,omitzero" nullable:"false" minLength:"1" maxLength:"100" example:"on call"`
+		Enabled      op.Optional[bool]               `json:"enabled,omitzero" nullable:"false"`
+		Settings     op.Optional[channel.Settings]   `json:"settings,omitzero" nullable:"false"`
+		Secrets      op.Optional[Secrets]            `json:"secrets,omitzero" nullable:"false"`
+		AllowPrivate op.Optional[bool]               `json:"allow_private,omitzero" nullable:"false"`
+		AccountMail  op.Optional[bool]               `json:"account_mail,omitzero" nullable:"false"`
+		HourlyCap    op.Optional[int]                `json:"hourly_cap,omitzero" nullable:"false" minimum:"1" maximum:"10000" example:"60"`
+		Quiet        op.Optional[channel.QuietHours] `json:"quiet_hours,omitzero" doc:"Quiet hours; null for none"`
+		Routes       op.Optional[[]channel.Route]    `json:"routes,omitzero" nullable:"false" maxItems:"20"`
+		AuditActions op.Optional[[]string]           `json:"audit_actions,omitzero" nullable:"false" maxItems:"50" example:"[\"vm.*\"]"`
 	}
 }
 
 func (h handlers) update(ctx context.Context, in *updateInput) (*op.Body[*channel.Channel], error) {
 	b := &in.Body
-	now, err := h.channels.Update(ctx, op.Found(ctx).ID, func(c *channel.Channel) {
+	now, err := h.channels.Update(ctx, op.ResourceOf(ctx).ID, func(c *channel.Channel) {
 		set(&c.Name, b.Name)
 		set(&c.Enabled, b.Enabled)
 		set(&c.Settings, b.Settings)
@@ -208,12 +208,12 @@ func set[T any](field *T, given op.Optional[T]) {
 }
 
 func (h handlers) remove(ctx context.Context, _ *struct{}) (*op.Empty, error) {
-	return nil, h.channels.Delete(ctx, op.Found(ctx).ID)
+	return nil, h.channels.Delete(ctx, op.ResourceOf(ctx).ID)
 }
 
-func (h handlers) try(ctx context.Context, _ *struct{}) (*op.Body[*channel.Trial], error) {
-	became, err := h.channels.Try(ctx, op.Found(ctx).ID)
-	return &op.Body[*channel.Trial]{Body: became}, err
+func (h handlers) try(ctx context.Context, _ *struct{}) (*op.Body[*channel.TestResult], error) {
+	became, err := h.channels.SendTest(ctx, op.ResourceOf(ctx).ID)
+	return &op.Body[*channel.TestResult]{Body: became}, err
 }
 
 type deliveriesInput struct {

@@ -54,35 +54,35 @@ type Tokens interface {
 	Has(ctx context.Context, hostID int64, capability endpoint.Capability) (bool, error)
 }
 
-// Found is the thing that the operation is On; zero for operations on none and outside requests.
-func Found(ctx context.Context) Resource {
+// ResourceOf is the thing that the operation is On; zero for operations on none and outside requests.
+func ResourceOf(ctx context.Context) Resource {
 	if q := requestOf(ctx); q != nil {
 		return q.found
 	}
 	return Resource{}
 }
 
-// NoSuch is the 404 for a kind of thing, worded alike whether the thing is
+// NotFound is the 404 for a kind of thing, worded alike whether the thing is
 // missing or not the caller's to see.
-func NoSuch(kind string) error { return problem.New(problem.CodeNotFound, "%s not found", kind) }
+func NotFound(kind string) error { return problem.New(problem.CodeNotFound, "%s not found", kind) }
 
-// RequireOn checks the caller's role on a team whose host the handler learned
+// RequireRole checks the caller's role on a team whose host the handler learned
 // from the body: not_found when the caller may not see the team's things,
 // forbidden when the role there is too low.
-func RequireOn(ctx context.Context, teamID int64, role identity.Role) error {
+func RequireRole(ctx context.Context, teamID int64, role identity.Role) error {
 	caller := identity.FromContext(ctx)
 	if caller == nil || caller.On(teamID) == identity.NoRole {
-		return NoSuch("host")
+		return NotFound("host")
 	}
 	if caller.On(teamID) < role {
-		return tooLow(role)
+		return roleTooLow(role)
 	}
 	return nil
 }
 
-// tooLow returns the problem of a caller whose role is too low. It names the
+// roleTooLow returns the problem of a caller whose role is too low. It names the
 // role that is needed, which the caller may tell an admin.
-func tooLow(role identity.Role) *problem.Error {
+func roleTooLow(role identity.Role) *problem.Error {
 	return problem.New(problem.CodeForbidden, "this requires the role %s", role).With("role", role.String())
 }
 
@@ -113,7 +113,7 @@ func (a *API) admit(ctx context.Context, q *request, r *http.Request, params rou
 	// across sites is an attack as well.
 	if spec.Public || q.operation.Socket || r.Header.Get("Cookie") != "" {
 		if err := a.checkOrigin(q.operation, r); err != nil {
-			return ctx, problem.New(problem.CodeCrossOrigin, "pages of another site cannot send this request").Because(err)
+			return ctx, problem.New(problem.CodeCrossOrigin, "pages of another site cannot send this request").WithCause(err)
 		}
 	}
 	if caller != nil {
@@ -158,7 +158,7 @@ func (a *API) entitled(ctx context.Context, spec *Spec) error {
 // in which a token that is missing is one of the blockers.
 func (a *API) capable(ctx context.Context, q *request) error {
 	needs := q.operation.Spec.Needs
-	if needs == "" || a.config.Tokens == nil || q.found.HostID == 0 || plan.Begin(ctx).Only() {
+	if needs == "" || a.config.Tokens == nil || q.found.HostID == 0 || plan.Begin(ctx).PlanOnly() {
 		return nil
 	}
 	has, err := a.config.Tokens.Has(ctx, q.found.HostID, needs)
@@ -178,7 +178,7 @@ func (a *API) authorize(ctx context.Context, q *request, caller *identity.Caller
 		held = caller.Instance()
 	}
 	if held < spec.Role {
-		return tooLow(spec.Role)
+		return roleTooLow(spec.Role)
 	}
 	if !q.operation.inScope(caller.Scopes) {
 		return problem.New(problem.CodeForbidden, "the API key needs the scope %s", q.operation.scope()).With("scope", q.operation.scope())
@@ -192,7 +192,7 @@ func (a *API) authorize(ctx context.Context, q *request, caller *identity.Caller
 	}
 	found, err := a.config.Resolver.Resolve(ctx, spec.On.resolved(), id)
 	if err != nil && problem.CodeOf(err) == problem.CodeNotFound {
-		q.missing = problem.From(NoSuch(spec.On.resolved().String()))
+		q.missing = problem.From(NotFound(spec.On.resolved().String()))
 		return nil
 	}
 	if err != nil {
@@ -207,11 +207,11 @@ func (a *API) authorize(ctx context.Context, q *request, caller *identity.Caller
 	q.describe(ctx, found)
 	role := caller.On(found.TeamID)
 	if role == identity.NoRole {
-		q.missing = problem.From(NoSuch(spec.On.resolved().String()))
+		q.missing = problem.From(NotFound(spec.On.resolved().String()))
 		return nil
 	}
 	if role < spec.Role {
-		return tooLow(spec.Role)
+		return roleTooLow(spec.Role)
 	}
 	q.found = found
 	return nil
@@ -232,11 +232,11 @@ func (o *Operation) resource() string {
 	if o.Spec.Scope != "" {
 		return o.Spec.Scope
 	}
-	return resourceOf(o.Path)
+	return pathResource(o.Path)
 }
 
-// resourceOf is the first segment of a path, /api/v1 left out.
-func resourceOf(path string) string {
+// pathResource is the first segment of a path, /api/v1 left out.
+func pathResource(path string) string {
 	first, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(path, "/api/v1"), "/"), "/")
 	return first
 }

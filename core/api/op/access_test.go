@@ -144,7 +144,7 @@ func TestRequireOn(t *testing.T) {
 		{ctx, 3, identity.Viewer, problem.CodeNotFound},
 		{context.Background(), 2, identity.Viewer, problem.CodeNotFound},
 	} {
-		err := op.RequireOn(tt.ctx, tt.team, tt.role)
+		err := op.RequireRole(tt.ctx, tt.team, tt.role)
 		if (err == nil) != (tt.want == "") || (err != nil && problem.CodeOf(err) != tt.want) {
 			t.Errorf("team %d, role %s: %v", tt.team, tt.role, err)
 		}

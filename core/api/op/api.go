@@ -78,10 +78,10 @@ type Config struct {
 	// Stopping is closed when the service stops, which ends sockets; nil leaves
 	// that to the requests' contexts.
 	Stopping <-chan struct{}
-	// Lasting is held for reading by each open socket. Who stops the service
+	// OpenSockets is held for reading by each open socket. Who stops the service
 	// locks it for writing, which waits for them and lets no further one open;
 	// nil where nobody waits.
-	Lasting *sync.RWMutex
+	OpenSockets *sync.RWMutex
 	// StrictAudit panics when an operation that declares an audit action
 	// succeeds without having written its row inside the transaction of its
 	// change. For tests.
@@ -109,11 +109,11 @@ type API struct {
 	checking chan struct{}
 	// streams, downloads, sockets and uploads count those that are open, begun
 	// how fast a caller begins the last two.
-	streams, downloads, sockets, uploads *readers
+	streams, downloads, sockets, uploads *openLimiter
 	begun                                *limiter
 	gap                                  *gap
 	outages                              outages
-	inFlight                             inFlight
+	inFlight                             keysInFlight
 	// settling holds a value for each change whose outcome is asked for.
 	settling chan struct{}
 }
@@ -134,8 +134,8 @@ type Operation struct {
 	Socket bool
 	// Upload operations take a file.
 	Upload bool
-	// Again operations ask for what was asked for before.
-	Again bool
+	// Retry operations ask for what was asked for before.
+	Retry bool
 
 	bodyDeclared, bodyRequired bool
 	// body is the schema of the body; nil without one.
@@ -154,15 +154,15 @@ type Operation struct {
 // New makes an API without operations.
 func New(config Config) *API {
 	a := &API{config: config, origins: http.NewCrossOriginProtection(), log: config.Logger, reauthorising: make(chan struct{}, reauthorising),
-		checking: make(chan struct{}, runtime.GOMAXPROCS(0)), streams: newReaders(mostStreams), downloads: newReaders(mostDownloads),
-		sockets: newReaders(mostSockets), uploads: newReaders(mostUploads), begun: newLimiter(begunAtOnce, begunRate),
+		checking: make(chan struct{}, runtime.GOMAXPROCS(0)), streams: newOpenLimiter(maxStreams), downloads: newOpenLimiter(maxDownloads),
+		sockets: newOpenLimiter(maxSockets), uploads: newOpenLimiter(maxUploads), begun: newLimiter(begunAtOnce, begunRate),
 		nullsDeclared: map[string]bool{}}
 	if base := config.Proxy.BaseURL; base != nil {
 		if err := a.origins.AddTrustedOrigin(proxy.Origin(base)); err != nil {
 			panic("op: the base URL does not come from proxy.ParseBaseURL: " + err.Error())
 		}
 	}
-	a.sockets.together = mostSocketsTogether
+	a.sockets.together = maxSocketsTotal
 	a.compressed = compressing(http.HandlerFunc(a.serveHTTP))
 	if a.config.KeepAlive <= 0 {
 		a.config.KeepAlive = defaultKeepAlive
@@ -186,7 +186,7 @@ func New(config Config) *API {
 	if a.config.GapRetry <= 0 {
 		a.config.GapRetry = defaultGapRetry
 	}
-	a.attemptLimiter, a.gap, a.settling = newAttemptLimiter(a), newGap(a), make(chan struct{}, mostSettling)
+	a.attemptLimiter, a.gap, a.settling = newAttemptLimiter(a), newGap(a), make(chan struct{}, maxSettling)
 	format := huma.Format{Marshal: marshal, Unmarshal: unmarshal}
 	a.huma = huma.NewAPI(huma.Config{
 		OpenAPI:       newDocument(config.Version, config.Proxy.BaseURL),
@@ -217,7 +217,7 @@ type request struct {
 	misfits []problem.Fault
 	attempt *attempt
 	failed  bool
-	w       *writer
+	w       *responseWriter
 	// raw and params are what the caller is found by again while a stream is open.
 	raw    *http.Request
 	params route.Params
@@ -247,7 +247,7 @@ func (a *API) serveHTTP(rw http.ResponseWriter, r *http.Request) {
 	if !safeID.MatchString(id) {
 		id = rand.Text()
 	}
-	w := &writer{ResponseWriter: rw}
+	w := &responseWriter{ResponseWriter: rw}
 	q := &request{api: a, id: id, w: w}
 	setHeaders(w.Header(), id)
 	control := http.NewResponseController(rw) // only the real server's writers have deadlines
@@ -356,7 +356,7 @@ func (a *API) observe(q *request, begun time.Time) {
 
 // recover turns a panic of a handler into a 500, or cuts the connection when
 // the answer has already begun.
-func (a *API) recover(w *writer, r *http.Request) {
+func (a *API) recover(w *responseWriter, r *http.Request) {
 	cause := recover()
 	if cause == nil {
 		return
@@ -365,25 +365,25 @@ func (a *API) recover(w *writer, r *http.Request) {
 		panic(cause)
 	}
 	// huma panics with what an answer could not be written for.
-	if err, is := cause.(error); is && !w.begun && requestOf(r.Context()).overlongIn(err) != nil {
+	if err, is := cause.(error); is && !w.begun && requestOf(r.Context()).tooLargeIn(err) != nil {
 		a.fail(r.Context(), a.problem(r.Context(), err))
 		return
 	}
 	a.panicked(w, r, cause)
 }
 
-// WritesJSON is a body that writes its own JSON, for answers with so many
+// JSONWriter is a body that writes its own JSON, for answers with so many
 // numbers that reflection would take most of the time. It fails only when its
 // reader is gone.
-type WritesJSON interface{ WriteJSON(w io.Writer) error }
+type JSONWriter interface{ WriteJSON(w io.Writer) error }
 
 // marshal writes JSON without HTML escapes, wholly or not at all.
 func marshal(w io.Writer, v any) error {
-	if body, ok := v.(WritesJSON); ok {
+	if body, ok := v.(JSONWriter); ok {
 		return body.WriteJSON(w)
 	}
-	if err := bounded(w, v); err != nil {
-		if body, ok := w.(*writer); ok {
+	if err := encodeBounded(w, v); err != nil {
+		if body, ok := w.(*responseWriter); ok {
 			body.discard = true // huma writes a note into the answer; the recovered panic writes a problem instead
 		}
 		return err

@@ -108,7 +108,7 @@ func (a *API) record(ctx context.Context, q *request, p *problem.Error) error {
 		if p.Status() >= http.StatusInternalServerError {
 			entry.Result = audit.ResultFailed
 		}
-		if open := db.Unsettled(p); open != nil {
+		if open := db.UnsettledOutcome(p); open != nil {
 			a.recordSettled(entry, open)
 			return nil
 		}
@@ -138,18 +138,18 @@ func (a *API) recordBegin(ctx context.Context, q *request) error {
 // recordOpening is recordBegin for a socket. One whose end has a row too is
 // under way until the next row of its attempt.
 func (a *API) recordOpening(ctx context.Context, q *request) error {
-	if !q.operation.endsInTrail() {
+	if !q.operation.auditsEnd() {
 		return a.recordBegin(ctx, q)
 	}
-	lasting := audit.Lasting{Key: rand.Text(), End: q.operation.Spec.Audit.End}
-	audit.Describe(ctx, func(e *audit.Entry) { e.Lasting = &lasting })
+	lasting := audit.Span{Key: rand.Text(), End: q.operation.Spec.Audit.End}
+	audit.Describe(ctx, func(e *audit.Entry) { e.Span = &lasting })
 	err := a.recordBegin(ctx, q)
-	audit.Describe(ctx, func(e *audit.Entry) { e.Lasting = &audit.Lasting{Key: lasting.Key} })
+	audit.Describe(ctx, func(e *audit.Entry) { e.Span = &audit.Span{Key: lasting.Key} })
 	return err
 }
 
-// endsInTrail reports whether each socket of the operation has a row of its end.
-func (o *Operation) endsInTrail() bool { return o.Spec.Audit.End != "" }
+// auditsEnd reports whether each socket of the operation has a row of its end.
+func (o *Operation) auditsEnd() bool { return o.Spec.Audit.End != "" }
 
 // recordEnd writes the row of a socket's end, with what the handler has
 // described meanwhile. The row tells of the error, which then has none of its

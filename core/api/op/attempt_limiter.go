@@ -16,9 +16,9 @@ const (
 	// may fill the database with what they are refused.
 	attemptRows   = 60
 	attemptWindow = time.Minute
-	// mostReasons is how many operations and reasons of one user get such a row
+	// maxReasons is how many operations and reasons of one user get such a row
 	// in a window. Further ones share one more.
-	mostReasons = 20
+	maxReasons = 20
 )
 
 // severalAttempts is the action of a row for refused attempts of different operations.
@@ -77,7 +77,7 @@ func (s *attemptLimiter) admit(entry audit.Entry) bool {
 		window.rows++
 		return true
 	}
-	if window.further[reason] == nil && len(window.further) >= mostReasons {
+	if window.further[reason] == nil && len(window.further) >= maxReasons {
 		reason = attemptReason{action: severalAttempts}
 	}
 	further := window.further[reason]

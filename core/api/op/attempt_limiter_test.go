@@ -83,7 +83,7 @@ func TestRefusalsOfAUserShareRows(t *testing.T) {
 		e := <-written
 		rows[e.Action] = e.Details["further_attempts"]
 	}
-	if len(rows) != mostReasons+1 || rows[severalAttempts] != 50-2-mostReasons {
+	if len(rows) != maxReasons+1 || rows[severalAttempts] != 50-2-maxReasons {
 		t.Errorf("%d rows: %v", len(rows), rows)
 	}
 	if len(s.windows) != 0 {

@@ -13,8 +13,8 @@ import (
 const (
 	// defaultGapRetry is the time between two tries to tell of a gap in the trail.
 	defaultGapRetry = 5 * time.Second
-	// mostGapActions is how many actions a gap's row names; further ones are counted together.
-	mostGapActions = 20
+	// maxGapActions is how many actions a gap's row names; further ones are counted together.
+	maxGapActions = 20
 )
 
 // gap counts attempts that changed nothing and whose rows could not be written,
@@ -45,7 +45,7 @@ func (g *gap) add(entry audit.Entry, err error) {
 	g.missed++
 	g.to = now
 	name := entry.Action
-	if _, known := g.actions[name]; !known && len(g.actions) >= mostGapActions {
+	if _, known := g.actions[name]; !known && len(g.actions) >= maxGapActions {
 		name = "others"
 	}
 	g.actions[name]++

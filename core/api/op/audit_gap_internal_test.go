@@ -75,17 +75,17 @@ func TestGapNamesFewActions(t *testing.T) {
 		}}
 		want := map[string]any{"others": 2 * 5}
 		for range 2 {
-			for i := range mostGapActions + 5 {
+			for i := range maxGapActions + 5 {
 				name := fmt.Sprint("thing.", i)
 				g.add(audit.Entry{Action: name}, errFull)
-				if i < mostGapActions {
+				if i < maxGapActions {
 					want[name] = 2
 				}
 			}
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if len(rows) != 1 || rows[0].Details["missed"] != 2*(mostGapActions+5) {
+		if len(rows) != 1 || rows[0].Details["missed"] != 2*(maxGapActions+5) {
 			t.Fatalf("%+v", rows)
 		}
 		if got := rows[0].Details["actions"].(map[string]any); !maps.Equal(got, want) {

@@ -23,7 +23,7 @@ func scopesSample(t *testing.T) *sample {
 	s := newSample(t, sampleConfig{})
 	rule := func(ctx context.Context, in *ruleIn) (*op.Body[op.Resource], error) {
 		s.got = in.Position
-		return &op.Body[op.Resource]{Body: op.Found(ctx)}, nil
+		return &op.Body[op.Resource]{Body: op.ResourceOf(ctx)}, nil
 	}
 	for _, scope := range []struct {
 		name, prefix string
@@ -34,7 +34,7 @@ func scopesSample(t *testing.T) *sample {
 			op.Spec{ID: "get_" + scope.name + "_rule", Summary: "Rule", Tag: "Rules", Role: identity.Viewer, On: scope.on})
 		op.Post(s.API, scope.prefix+"/rules/:pos", rule, op.Spec{
 			ID: "move_" + scope.name + "_rule", Summary: "Rule", Tag: "Rules", Role: identity.Admin, On: scope.on, Status: 202,
-			Audit: op.Audit{Action: "rule.move"}, Recall: func(context.Context, idempotency.Made) (any, error) { return nil, nil },
+			Audit: op.Audit{Action: "rule.move"}, Replay: func(context.Context, idempotency.Result) (any, error) { return nil, nil },
 		})
 	}
 	return s

@@ -64,15 +64,15 @@ func readBody(ctx context.Context, q *request, r *http.Request) ([]byte, error) 
 		}
 		if malformed(r, err) {
 			return nil, problem.New(problem.CodeMalformed,
-				"the body does not match the framing in its headers").Because(fmt.Errorf("reading the body: %w", err))
+				"the body does not match the framing in its headers").WithCause(fmt.Errorf("reading the body: %w", err))
 		}
-		return nil, problem.New(problem.CodeCanceled, "the body ended too early").Because(fmt.Errorf("reading the body: %w", err))
+		return nil, problem.New(problem.CodeCanceled, "the body ended too early").WithCause(fmt.Errorf("reading the body: %w", err))
 	}
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil, nil
 	}
 	if !q.operation.bodyDeclared {
-		if !says(body) {
+		if !hasContent(body) {
 			return nil, nil
 		}
 		q.faults = append(q.faults, problem.Fault{Loc: []any{"body"}, Msg: "this operation takes no body", Type: "body_forbidden"})
@@ -107,8 +107,8 @@ func malformed(r *http.Request, err error) bool {
 		!errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, http.ErrBodyReadAfterClose) && !errors.As(err, &network)
 }
 
-// says reports whether a body is more than the empty ones that clients send where none is needed.
-func says(body []byte) bool {
+// hasContent reports whether a body is more than the empty ones that clients send where none is needed.
+func hasContent(body []byte) bool {
 	text := string(bytes.TrimSpace(body))
 	return text != "" && text != "null" && text != "{}"
 }

@@ -40,9 +40,9 @@ func (o *Operation) Check() error {
 		return fmt.Errorf("%s changes something and declares no audit action", spec.ID)
 	case o.Method == http.MethodGet && spec.Audit.Action != "" && !o.Download && !o.Socket:
 		return fmt.Errorf("%s only reads and declares an audit action", spec.ID)
-	case o.makes() && !o.once():
+	case o.makes() && !o.takesIdempotencyKey():
 		return fmt.Errorf("%s makes a job or a thing and cannot make its answer again: declare Recall", spec.ID)
-	case o.once() && !o.Again && (o.Method != http.MethodPost || spec.Public || spec.Audit.Action == ""):
+	case o.takesIdempotencyKey() && !o.Retry && (o.Method != http.MethodPost || spec.Public || spec.Audit.Action == ""):
 		return fmt.Errorf("%s declares Recall and is no POST of a known caller that changes something", spec.ID)
 	case spec.Plan && !slices.ContainsFunc(o.params, func(p *huma.Param) bool { return p.In == "query" && p.Name == "plan" }):
 		return fmt.Errorf("%s declares a plan and has no query parameter plan", spec.ID)

@@ -54,7 +54,7 @@ func compressible(contentType string) bool {
 }
 
 // keepPlain leaves the answer uncompressed.
-func (w *writer) keepPlain(r *http.Request) {
+func (w *responseWriter) keepPlain(r *http.Request) {
 	if mayCompress(r) {
 		w.Header().Set(gzhttp.HeaderNoCompression, "1") // which is taken out again
 	}

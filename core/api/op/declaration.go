@@ -10,10 +10,10 @@ import (
 )
 
 // checkInput panics on fields of an input type that would not do what they say.
-func checkInput(id string, t reflect.Type) { walkFields(id, t, false, map[walked]bool{}) }
+func checkInput(id string, t reflect.Type) { walkFields(id, t, false, map[walkedType]bool{}) }
 
-// walked is a type that was looked at; named says that it stands in a field of a name of its own.
-type walked struct {
+// walkedType is a type that was looked at; named says that it stands in a field of a name of its own.
+type walkedType struct {
 	t     reflect.Type
 	named bool
 }
@@ -21,14 +21,14 @@ type walked struct {
 // walkFields checks the Go type of an input or output, and all types that it
 // contains, for fields that the API cannot describe. It visits each type once,
 // because types may be recursive.
-func walkFields(id string, t reflect.Type, named bool, seen map[walked]bool) {
+func walkFields(id string, t reflect.Type, named bool, seen map[walkedType]bool) {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array || t.Kind() == reflect.Map {
 		t = t.Elem()
 	}
-	if t.Kind() != reflect.Struct || seen[walked{t, named}] {
+	if t.Kind() != reflect.Struct || seen[walkedType{t, named}] {
 		return
 	}
-	seen[walked{t, named}] = true
+	seen[walkedType{t, named}] = true
 	for i := range t.NumField() {
 		f := t.Field(i)
 		where := fmt.Sprintf("op: field %s of %s in the input of %s ", f.Name, t, id)

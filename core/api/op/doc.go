@@ -18,7 +18,7 @@
 // # Main types
 //
 //   - API is the set of all operations, created by New from a Config. Get, Post, Put,
-//     Patch and Delete add an operation. Download, Upload, Stream, Socket and Picture add
+//     Patch and Delete add an operation. Download, Upload, Stream, Socket and GetImage add
 //     one whose body is not JSON.
 //   - Spec is the declaration of an operation: who may call it (Role, On, Scope), what it
 //     answers, and its limits.
@@ -46,7 +46,7 @@
 //   - Every operation that changes something writes an audit row, also when it is refused.
 //   - The handler writes that row in the transaction of its change (audit.Write). If it
 //     wrote none, the row is written here after the answer is known.
-//   - A request with an Idempotency-Key is carried out at most once; see once.go.
+//   - A request with an Idempotency-Key is carried out at most once; see idempotency.go.
 //   - A body has a size limit and a handler a time limit, unless the Spec says otherwise.
 //   - A declaration that contradicts itself panics when it is registered.
 //

@@ -75,7 +75,7 @@ func (a *API) serve(operation *Operation, declared *huma.Operation, bind func(hu
 	}
 	q.faults = append(q.faults, operation.unfitParams(query, r.Header)...)
 	q.plans = operation.planned(query)
-	a.serveOnce(ctx, q, r, body, func(ctx context.Context) {
+	a.serveIdempotent(ctx, q, r, body, func(ctx context.Context) {
 		bind(&exchange{ctx: ctx, declared: declared, r: r, w: q.w, params: params, query: query, body: body})
 		if !q.w.begun && q.w.pending != 0 { // a status without a body
 			q.w.WriteHeader(q.w.pending)
@@ -96,7 +96,7 @@ type exchange struct {
 	ctx      context.Context
 	declared *huma.Operation
 	r        *http.Request
-	w        *writer
+	w        *responseWriter
 	params   route.Params
 	query    url.Values
 	body     []byte

@@ -75,12 +75,12 @@ func (q *request) invalid(status int, msg string, errs []error) error {
 	faults = append(faults, q.misfits...)
 	// A huma.Resolver tells its faults as a problem of ours. What it says of a
 	// value that could not be bound is void.
-	faults = append(faults, elsewhere(resolved, faults)...)
-	return problem.Invalid(tidy(faults)...)
+	faults = append(faults, atNewPlaces(resolved, faults)...)
+	return problem.Invalid(limitFaults(faults)...)
 }
 
-// elsewhere are the faults at places where nothing was found yet.
-func elsewhere(faults, found []problem.Fault) []problem.Fault {
+// atNewPlaces are the faults at places where nothing was found yet.
+func atNewPlaces(faults, found []problem.Fault) []problem.Fault {
 	return slices.DeleteFunc(slices.Clone(faults), func(f problem.Fault) bool {
 		return slices.ContainsFunc(found, func(g problem.Fault) bool { return slices.Equal(f.Loc, g.Loc) })
 	})
@@ -93,9 +93,9 @@ func bodyMissing(msg string) bool { return msg == "request body is required" }
 // inBody reports whether a fault is in the body.
 func inBody(f problem.Fault) bool { return f.Loc[0] == "body" }
 
-// tidy drops repetitions, limits the number and puts unknown keys last, sorted:
+// limitFaults drops repetitions, limits the number and puts unknown keys last, sorted:
 // huma walks a map to find them.
-func tidy(faults []problem.Fault) []problem.Fault {
+func limitFaults(faults []problem.Fault) []problem.Fault {
 	type identity struct{ loc, kind string }
 	seen := map[identity]bool{}
 	locate := func(f problem.Fault) string {
@@ -145,7 +145,7 @@ func translate(err error) problem.Fault {
 			if k.msg != "" {
 				msg = k.msg
 			} else if strings.HasPrefix(k.prefix, "expected number") {
-				msg = spellOut(msg)
+				msg = formatLimit(msg)
 			}
 			return problem.Fault{Loc: loc, Msg: msg, Type: k.kind}
 		}
@@ -153,8 +153,8 @@ func translate(err error) problem.Fault {
 	return problem.Fault{Loc: loc, Msg: "not valid", Type: "value_error"}
 }
 
-// spellOut writes a limit as people do: 1000000 and not 1e+06.
-func spellOut(msg string) string {
+// formatLimit writes a limit as people do: 1000000 and not 1e+06.
+func formatLimit(msg string) string {
 	i := strings.LastIndexByte(msg, ' ') + 1
 	if n, err := strconv.ParseFloat(msg[i:], 64); err == nil && strings.ContainsRune(msg[i:], 'e') {
 		return msg[:i] + strconv.FormatFloat(n, 'f', -1, 64)

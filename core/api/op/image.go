@@ -23,11 +23,11 @@ type Image struct {
 // sandboxed is what a browser may do with a picture that is opened by itself: nothing.
 var sandboxed = []string{"default-src 'none'; sandbox; frame-ancestors 'none'"}
 
-// Picture declares an operation that answers GET with a small picture, which
+// GetImage declares an operation that answers GET with a small picture, which
 // Spec.Content lists the media types of. It is no Download: it is shown where
 // it stands, and a page may have hundreds. Browsers keep it and ask each time
 // whether it is still the same, which is 304.
-func Picture[I any](a *API, path string, handler func(context.Context, *I) (*Image, error), spec Spec) {
+func GetImage[I any](a *API, path string, handler func(context.Context, *I) (*Image, error), spec Spec) {
 	if len(spec.Content) == 0 {
 		panic(fmt.Sprintf("op: the picture %s names no media type", spec.ID))
 	}

@@ -46,7 +46,7 @@ func inspect(body []byte, location []any, registry huma.Registry, schema *huma.S
 	case depth(text) > maxDepth:
 		return hopeless("nested deeper than "+strconv.Itoa(maxDepth), "too_deep")
 	case !json.Valid(body):
-		return hopeless("not well-formed JSON, near byte "+strconv.FormatInt(brokenAt(body), 10), "json_invalid")
+		return hopeless("not well-formed JSON, near byte "+strconv.FormatInt(invalidOffset(body), 10), "json_invalid")
 	}
 	v := &validator{cursor: cursor{text: text}, registry: registry, location: location}
 	err := v.value(schema)
@@ -74,8 +74,8 @@ func depth(text string) (most int) {
 	return most
 }
 
-// brokenAt is the offset of the first byte at which the body is no JSON any more.
-func brokenAt(body []byte) int64 {
+// invalidOffset is the offset of the first byte at which the body is no JSON any more.
+func invalidOffset(body []byte) int64 {
 	var nothing struct{}
 	if syntax, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(body, &nothing)); ok {
 		return syntax.Offset

@@ -16,9 +16,9 @@ const (
 	// An office behind one address logs in within this; a flood is over it in no time.
 	defaultPublicRequests = 200
 	defaultPublicRate     = 5
-	// mostAddresses are counted at a time. Beyond that one of them is forgotten
+	// maxAddresses are counted at a time. Beyond that one of them is forgotten
 	// for each new one: a flood from very many addresses locks nobody out.
-	mostAddresses = 10000
+	maxAddresses = 10000
 )
 
 // limiter bounds the requests of each address: so many at once, and as many
@@ -39,7 +39,7 @@ type limiter struct {
 // requests.
 func newLimiter(requests int, perSecond float64) *limiter {
 	gap := time.Duration(float64(time.Second) / perSecond)
-	return &limiter{gap: gap, burst: time.Duration(requests) * gap, most: mostAddresses, now: time.Now, paid: map[string]time.Time{}}
+	return &limiter{gap: gap, burst: time.Duration(requests) * gap, most: maxAddresses, now: time.Now, paid: map[string]time.Time{}}
 }
 
 // admit counts a request of an address, or says how long it has to wait; one

@@ -17,7 +17,7 @@ func (v *validator) seen() error {
 	if strings.TrimSpace(name) == "" || strings.ContainsFunc(name, visible) {
 		return nil
 	}
-	return v.misfit("must contain a visible character", "string_invisible")
+	return v.schemaFault("must contain a visible character", "string_invisible")
 }
 
 // visible reports whether a reader sees the character: it is a letter, mark, number, punctuation or symbol, and none that

@@ -22,7 +22,7 @@ type nullIn struct {
 		Inner    op.Optional[nullPart] `json:"inner,omitzero"`
 		Parts    []nullPart            `json:"parts,omitempty"`
 		Named    map[string]nullPart   `json:"named,omitempty"`
-		Any      op.Ignored            `json:"any,omitzero"`
+		Any      op.IgnoredValue       `json:"any,omitzero"`
 		Raw      op.Object             `json:"raw,omitempty" nullable:"true"`
 	}
 }

@@ -22,7 +22,7 @@ const (
 	// Host, VM, App, Job, Backup, Draft, Channel, Alert, Recording and Entry
 	// (of the audit trail): the role must be held on the thing named by the
 	// path parameter host_id, vm_id, app_id, job_id, backup_id, draft_id,
-	// channel_id, alert_id, recording_id, entry_id. The handler asks Found for
+	// channel_id, alert_id, recording_id, entry_id. The handler asks ResourceOf for
 	// it; its input needs no field for the parameter.
 	Host
 	VM
@@ -34,7 +34,7 @@ const (
 	Alert
 	Recording
 	Entry
-	// Node: the role must be held on the host of host_id, and Found has the
+	// Node: the role must be held on the host of host_id, and ResourceOf has the
 	// name of the node of the parameter node. Whether there is such a node is
 	// the handler's to find out.
 	Node
@@ -67,7 +67,7 @@ func (o On) param() string {
 	return onNames[o] + "_id"
 }
 
-// params are all path parameters of which Found holds the thing.
+// params are all path parameters of which ResourceOf holds the thing.
 func (o On) params() []string {
 	if o == Node || o == Group {
 		return []string{o.param(), o.String()}
@@ -124,7 +124,7 @@ type Spec struct {
 	// Confirm says whether the caller confirms the operation, for the document: the handler asks.
 	Confirm Confirm
 	// Plan says that the query parameter plan=true answers 200 with what would
-	// happen. The input embeds Planned.
+	// happen. The input embeds PlanParams.
 	Plan bool
 	// Scope is the resource of an API key's scope; by default the first segment
 	// after /api/v1. GET needs "read" or "<scope>:write", every other method
@@ -166,11 +166,11 @@ type Spec struct {
 	// Messages is how many messages a socket takes from its client at once, and
 	// a tenth of it how many more in each second thereafter; 10,000 when zero.
 	Messages int
-	// Recall makes the body of a success again from what is known of the
+	// Replay makes the body of a success again from what is known of the
 	// change, for a request with an Idempotency-Key whose answer was lost. An
 	// operation that makes a job or a thing has it, and with it takes such
-	// keys; see serveOnce.
-	Recall func(ctx context.Context, made idempotency.Made) (any, error)
+	// keys; see serveIdempotent.
+	Replay func(ctx context.Context, made idempotency.Result) (any, error)
 	// Secret says that the answer's body holds a secret: it is never compressed.
 	Secret bool
 	// Content are the media types of a download or an upload.

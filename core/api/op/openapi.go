@@ -49,9 +49,9 @@ func newDocument(version string, base *url.URL) *huma.OpenAPI {
 			Responses: map[string]*huma.Response{
 				"Unauthenticated": answer("No valid session or API key", problemRef, problem.New(problem.CodeUnauthenticated,
 					"log in, or send an API key")),
-				"Forbidden": answer("Denied: role, scope of the API key, or disabled feature", problemRef, tooLow(4)),
+				"Forbidden": answer("Denied: role, scope of the API key, or disabled feature", problemRef, roleTooLow(4)),
 				"NotFound": answer("Not found, or you don't have access", problemRef,
-					problem.From(NoSuch("host"))),
+					problem.From(NotFound("host"))),
 				"Conflict": answer("Not possible in the current state, or a confirmation is required: send confirm with the value of "+
 					"confirm_phrase", problemRef,
 					problem.Confirm(problem.CodeConfirmRequired, "pve1", "type the name of the affected object")),
@@ -117,7 +117,7 @@ var documentNames = map[reflect.Type]string{
 }
 
 // newNamer names schemas after package and type: job.View is JobView,
-// hosts.Created is HostCreated and guest.Guest is Guest. It panics on two types
+// hosts.CreateResult is HostCreated and guest.Guest is Guest. It panics on two types
 // of one name: what a client is generated from must not depend on the order of
 // registration.
 func newNamer() func(reflect.Type, string) string {

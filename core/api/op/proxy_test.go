@@ -75,7 +75,7 @@ func newBehind(t *testing.T, config proxy.Config) *behind {
 		}
 		return s.Send("2", "second", "y")
 	}, reading)
-	op.Upload(b.API, "/api/v1/hosts/:host_id/file", func(_ context.Context, _ *nothing, f *op.Incoming) (*op.Body[string], error) {
+	op.Upload(b.API, "/api/v1/hosts/:host_id/file", func(_ context.Context, _ *nothing, f *op.UploadBody) (*op.Body[string], error) {
 		sum, first := sha256.New(), make([]byte, 1)
 		if _, err := io.ReadFull(f, first); err != nil {
 			return nil, err

@@ -27,7 +27,7 @@ func register[I, O any](a *API, method, pattern string, handler func(context.Con
 	declareAt(a, method, pattern, handler, spec)
 	for _, alias := range spec.Aliases {
 		again := spec
-		again.ID, again.Aliases, again.Scope = alias.ID, nil, cmp.Or(spec.Scope, resourceOf(pattern))
+		again.ID, again.Aliases, again.Scope = alias.ID, nil, cmp.Or(spec.Scope, pathResource(pattern))
 		again.Description = fmt.Sprintf("The same as %s %s.\n\n%s", method, documented(pattern), spec.Description)
 		declareAt(a, method, alias.Path, handler, again)
 	}
@@ -39,8 +39,8 @@ func declareAt[I, O any](a *API, method, pattern string, handler func(context.Co
 	a.nameBodies(spec.ID, reflect.TypeFor[I](), reflect.TypeFor[O]())
 	huma.Register(a.huma, operation.describe(), func(ctx context.Context, in *I) (*O, error) {
 		out, err := run(ctx, a, in, handler)
-		if answer := plan.AnswerIn(err); answer != nil {
-			return nil, plannedAnswer{answer.Plan}
+		if answer := plan.ResultIn(err); answer != nil {
+			return nil, planResponse{answer.Plan}
 		}
 		if err != nil {
 			return nil, a.refusal(ctx, err)
@@ -60,7 +60,7 @@ func run[I, O any](ctx context.Context, a *API, in *I, handler func(context.Cont
 		q.faults = append(q.faults, problem.Fault{Loc: []any{"body"}, Msg: "nothing to change", Type: "nothing_to_change"})
 	}
 	if asks, ok := any(in).(questioner); ok {
-		ctx = plan.With(ctx, asks.question())
+		ctx = plan.WithRequest(ctx, asks.question())
 	}
 	if err := q.ready(ctx); err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func run[I, O any](ctx context.Context, a *API, in *I, handler func(context.Cont
 // ready is the last check before the handler: faults of the raw input, then existence, then the host's token.
 func (q *request) ready(ctx context.Context) error {
 	if len(q.faults)+len(q.misfits) > 0 {
-		return problem.Invalid(tidy(slices.Concat(q.faults, q.misfits))...)
+		return problem.Invalid(limitFaults(slices.Concat(q.faults, q.misfits))...)
 	}
 	if q.missing != nil {
 		return q.missing
@@ -164,7 +164,7 @@ func (a *API) finish(o *Operation) {
 			o.enums[param.Name] = param.Schema.Enum
 		}
 	}
-	documentOnce(o, declared)
+	documentIdempotency(o, declared)
 	a.documentPlan(o, declared)
 	a.document(o, declared)
 }

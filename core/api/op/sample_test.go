@@ -153,12 +153,12 @@ func newSample(t testing.TB, config sampleConfig) *sample {
 		return &op.List[hostOut]{Total: 0}, nil
 	}, op.Spec{ID: "list_hosts", Summary: "List hosts", Tag: "Hosts", Role: identity.Viewer, On: op.Anywhere})
 	op.Get(s.API, "/api/v1/hosts/:host_id", func(ctx context.Context, in *hostIn) (*op.Body[hostOut], error) {
-		return &op.Body[hostOut]{Body: hostOut{in.HostID, op.Found(ctx).Name}}, nil
+		return &op.Body[hostOut]{Body: hostOut{in.HostID, op.ResourceOf(ctx).Name}}, nil
 	}, op.Spec{ID: "get_host", Summary: "Show a host", Tag: "Hosts", Role: identity.Viewer, On: op.Host})
 	op.Post(s.API, "/api/v1/hosts", func(_ context.Context, in *createIn) (*op.Body[hostOut], error) {
 		keep(in.Body)
 		return &op.Body[hostOut]{Body: hostOut{9, in.Body.Name}}, nil
-	}, op.Spec{ID: "create_host", Recall: recalled, Summary: "Enrol a host", Tag: "Hosts", Role: identity.Admin, Status: 201,
+	}, op.Spec{ID: "create_host", Replay: recalled, Summary: "Enrol a host", Tag: "Hosts", Role: identity.Admin, Status: 201,
 		Audit: op.Audit{Action: "host.create"}})
 	op.Patch(s.API, "/api/v1/hosts/:host_id", func(_ context.Context, in *patchIn) (*op.Body[hostOut], error) {
 		keep(in.Body)
@@ -185,7 +185,7 @@ func newSample(t testing.TB, config sampleConfig) *sample {
 			return nil, problem.New(problem.CodeHypervisorError, "refused")
 		}
 		return &op.Body[hostOut]{}, nil
-	}, op.Spec{ID: "act_on_host", Recall: recalled, Summary: "Act on a host", Tag: "Hosts", Role: identity.Operator, On: op.Host,
+	}, op.Spec{ID: "act_on_host", Replay: recalled, Summary: "Act on a host", Tag: "Hosts", Role: identity.Operator, On: op.Host,
 		Status: 202, Audit: op.Audit{Action: "host.{action}", Target: "action"}})
 	op.Post(s.API, "/api/v1/auth/login", func(_ context.Context, in *struct {
 		Body struct {
@@ -215,4 +215,4 @@ func (s *sample) call(method, target, body string, headers ...string) *httptest.
 func as(role string) []string { return []string{"Authorization", "Bearer " + role} }
 
 // recalled makes the answer of what the sample makes again.
-func recalled(context.Context, idempotency.Made) (any, error) { return hostOut{}, nil }
+func recalled(context.Context, idempotency.Result) (any, error) { return hostOut{}, nil }

@@ -30,17 +30,17 @@ func (o *Object) UnmarshalJSON(data []byte) error {
 // MarshalJSON gives the text back.
 func (o Object) MarshalJSON() ([]byte, error) { return json.RawMessage(o).MarshalJSON() }
 
-// Ignored is a value of any kind that is taken and not looked at.
-type Ignored struct{}
+// IgnoredValue is a value of any kind that is taken and not looked at.
+type IgnoredValue struct{}
 
 // Schema is that of anything.
-func (Ignored) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }
+func (IgnoredValue) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }
 
 // UnmarshalJSON keeps nothing.
-func (*Ignored) UnmarshalJSON([]byte) error { return nil }
+func (*IgnoredValue) UnmarshalJSON([]byte) error { return nil }
 
 // MarshalJSON is null.
-func (Ignored) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
+func (IgnoredValue) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
 
 // Shape is what an Object must look like: a struct with the tags of any request body.
 type Shape struct {
@@ -99,5 +99,5 @@ func (s *Shape) Faults(object []byte, location string) []problem.Fault {
 			faults = append(faults, translate(&huma.ErrorDetail{Location: location, Message: err.Error()}))
 		}
 	}
-	return tidy(faults)
+	return limitFaults(faults)
 }

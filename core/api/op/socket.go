@@ -165,10 +165,10 @@ func (c *SocketConn) ping(ctx context.Context, every time.Duration) {
 // maxReason is the longest reason of a closed socket, in bytes (RFC 6455, 5.5).
 const maxReason = 123
 
-// closing is how a socket is closed for an error: 4000 and the status of its
+// closeStatus is how a socket is closed for an error: 4000 and the status of its
 // problem, and what people are told of it. Codes from 4000 on are the
 // application's own (RFC 6455, 7.4.2).
-func (a *API) closing(ctx context.Context, err error) (websocket.StatusCode, string) {
+func (a *API) closeStatus(ctx context.Context, err error) (websocket.StatusCode, string) {
 	if err == errFinished {
 		return websocket.StatusNormalClosure, ""
 	}
@@ -180,10 +180,10 @@ func (a *API) closing(ctx context.Context, err error) (websocket.StatusCode, str
 	return websocket.StatusCode(4000 + p.Status()), reason
 }
 
-// Opening opens the socket of a request, once. idle is how long it may carry
+// SocketOpener opens the socket of a request, once. idle is how long it may carry
 // nothing, either way; that of the declaration when zero. Its error is the
 // handler's to return.
-type Opening func(idle time.Duration) (*SocketConn, error)
+type SocketOpener func(idle time.Duration) (*SocketConn, error)
 
 // Socket declares an operation that answers GET with a WebSocket, once all that
 // refuses a request has been asked: role, team, entitlement, input, existence,
@@ -204,7 +204,7 @@ type Opening func(idle time.Duration) (*SocketConn, error)
 // that action; should this process end first, another one writes it
 // (audit.Underway).
 func Socket[I any](a *API, path string, handler func(context.Context, *I, *SocketConn) error, spec Spec) {
-	PreparedSocket(a, path, func(ctx context.Context, in *I, open Opening) error {
+	PreparedSocket(a, path, func(ctx context.Context, in *I, open SocketOpener) error {
 		c, err := open(0)
 		if err != nil {
 			return err
@@ -216,7 +216,7 @@ func Socket[I any](a *API, path string, handler func(context.Context, *I, *Socke
 // PreparedSocket is Socket for a handler that has something to do before the
 // socket opens: what fails before it calls open is answered as an ordinary
 // problem.
-func PreparedSocket[I any](a *API, path string, handler func(context.Context, *I, Opening) error, spec Spec) {
+func PreparedSocket[I any](a *API, path string, handler func(context.Context, *I, SocketOpener) error, spec Spec) {
 	operation := a.declare(http.MethodGet, path, spec, reflect.TypeFor[I]())
 	operation.Socket = true
 	declared := operation.describe()
@@ -239,7 +239,7 @@ func PreparedSocket[I any](a *API, path string, handler func(context.Context, *I
 
 // serveSocket runs the handler, and the guards of the socket that it opens,
 // which it ends before it returns.
-func serveSocket[I any](ctx context.Context, q *request, in *I, handler func(context.Context, *I, Opening) error) error {
+func serveSocket[I any](ctx context.Context, q *request, in *I, handler func(context.Context, *I, SocketOpener) error) error {
 	if err := upgrades(q.raw); err != nil {
 		return err
 	}
@@ -248,7 +248,7 @@ func serveSocket[I any](ctx context.Context, q *request, in *I, handler func(con
 		return err
 	}
 	defer leave()
-	if lasting := q.api.config.Lasting; lasting != nil {
+	if lasting := q.api.config.OpenSockets; lasting != nil {
 		if !lasting.TryRLock() {
 			return stopping()
 		}
@@ -256,12 +256,12 @@ func serveSocket[I any](ctx context.Context, q *request, in *I, handler func(con
 	}
 	outer := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
-	s := &opening{q: q, outer: outer, handling: ctx, cancel: cancel}
+	s := &pendingSocket{q: q, outer: outer, handling: ctx, cancel: cancel}
 	err = func() error {
 		defer s.close() // also when the handler panics
-		return s.verdict(handler(ctx, in, s.open))
+		return s.finish(handler(ctx, in, s.open))
 	}()
-	if s.conn == nil || !q.operation.endsInTrail() {
+	if s.conn == nil || !q.operation.auditsEnd() {
 		return err
 	}
 	q.api.recordEnd(outer, q, err)
@@ -275,8 +275,8 @@ func stopping() *problem.Error {
 	return p
 }
 
-// opening is a socket from its request on.
-type opening struct {
+// pendingSocket is a socket from its request on.
+type pendingSocket struct {
 	q *request
 	// outer is the request's context, which ends with the service, and handling
 	// the handler's, which cancel ends.
@@ -287,8 +287,8 @@ type opening struct {
 	guarding sync.WaitGroup
 }
 
-// open is the Opening of the handler.
-func (s *opening) open(idle time.Duration) (*SocketConn, error) {
+// open is the SocketOpener of the handler.
+func (s *pendingSocket) open(idle time.Duration) (*SocketConn, error) {
 	q, ctx := s.q, s.handling
 	if err := q.api.recordOpening(ctx, q); err != nil {
 		return nil, fmt.Errorf("recording a socket: %w", err)
@@ -299,7 +299,7 @@ func (s *opening) open(idle time.Duration) (*SocketConn, error) {
 		Subprotocols:       []string{"binary"}, // some clients ask for it, and leave when it is not granted
 	})
 	if err != nil {
-		return nil, problem.New(problem.CodeCanceled, "the socket could not be opened").Because(err)
+		return nil, problem.New(problem.CodeCanceled, "the socket could not be opened").WithCause(err)
 	}
 	most := q.operation.Spec.MaxBody
 	if most <= 0 {
@@ -312,7 +312,9 @@ func (s *opening) open(idle time.Duration) (*SocketConn, error) {
 		messages = defaultMessages
 	}
 	c := &SocketConn{ws: ws, io: connected, cut: cut, handling: ctx, cancel: s.cancel, messages: newLimiter(messages, float64(messages)/10)}
-	c.closing = func(err error) (websocket.StatusCode, string) { return q.api.closing(context.WithoutCancel(ctx), err) }
+	c.closing = func(err error) (websocket.StatusCode, string) {
+		return q.api.closeStatus(context.WithoutCancel(ctx), err)
+	}
 	c.last.Store(time.Now().UnixNano())
 	if idle <= 0 {
 		idle = q.operation.Spec.Idle
@@ -337,8 +339,8 @@ func (s *opening) open(idle time.Duration) (*SocketConn, error) {
 	return c, nil
 }
 
-// verdict closes the socket as its handler has ended and gives what that comes to.
-func (s *opening) verdict(err error) error {
+// finish closes the socket as its handler has ended and gives what that comes to.
+func (s *pendingSocket) finish(err error) error {
 	c := s.conn
 	if c == nil {
 		return err
@@ -361,7 +363,7 @@ func (s *opening) verdict(err error) error {
 }
 
 // close leaves the connection and waits for its guards.
-func (s *opening) close() {
+func (s *pendingSocket) close() {
 	s.cancel(errFinished)
 	if s.conn == nil {
 		return

@@ -22,13 +22,13 @@ import (
 )
 
 // prepared serves a socket on host 8 that handler opens. stop ends what a service ends.
-func prepared(t *testing.T, change func(*op.Config), handler func(context.Context, op.Opening) error) (l *lasting, stop func()) {
+func prepared(t *testing.T, change func(*op.Config), handler func(context.Context, op.SocketOpener) error) (l *lasting, stop func()) {
 	t.Helper()
 	l = &lasting{sample: &sample{off: map[string]bool{}}}
 	config := op.Config{Router: route.New(), Authenticator: l, Resolver: l, Recorder: l, Reauthorise: 20 * time.Millisecond}
 	change(&config)
 	l.API = op.New(config)
-	op.PreparedSocket(l.API, "/api/v1/hosts/:host_id/console/ws", func(ctx context.Context, _ *nothing, open op.Opening) error {
+	op.PreparedSocket(l.API, "/api/v1/hosts/:host_id/console/ws", func(ctx context.Context, _ *nothing, open op.SocketOpener) error {
 		return handler(ctx, open)
 	}, op.Spec{ID: "console", Summary: "Try", Tag: "Try", Role: identity.Operator, On: op.Host,
 		Audit: op.Audit{Action: "host.console", End: "host.console_end"}})
@@ -54,7 +54,7 @@ func ends(l *lasting, action string) (found []audit.Entry) {
 // What fails before a socket opens is a problem, and no socket.
 func TestSocketFailsBeforeItOpens(t *testing.T) {
 	t.Parallel()
-	l, _ := prepared(t, func(*op.Config) {}, func(context.Context, op.Opening) error {
+	l, _ := prepared(t, func(*op.Config) {}, func(context.Context, op.SocketOpener) error {
 		return problem.New(problem.CodeInvalidState, "the guest does not run")
 	})
 	_, answer, err := l.dial(t, console, as("operator@3")...)
@@ -79,7 +79,7 @@ func TestSocketEndsInTrail(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l, _ := prepared(t, func(*op.Config) {}, func(ctx context.Context, open op.Opening) error {
+			l, _ := prepared(t, func(*op.Config) {}, func(ctx context.Context, open op.SocketOpener) error {
 				if _, err := open(0); err != nil {
 					return err
 				}
@@ -94,8 +94,8 @@ func TestSocketEndsInTrail(t *testing.T) {
 				t.Errorf("the trail: %+v", l.trail())
 			}
 			// By this the end is known as that of this beginning, and by none that is of another one.
-			begin, end := l.trail()[0].Lasting, l.trail()[1].Lasting
-			if begin == nil || end == nil || len(begin.Key) < 20 || *end != (audit.Lasting{Key: begin.Key}) || begin.End != "host.console_end" {
+			begin, end := l.trail()[0].Span, l.trail()[1].Span
+			if begin == nil || end == nil || len(begin.Key) < 20 || *end != (audit.Span{Key: begin.Key}) || begin.End != "host.console_end" {
 				t.Errorf("it lasts from %+v to %+v", begin, end)
 			}
 		})
@@ -138,7 +138,7 @@ func TestSocket_EndsWithinASecondForAPeerThatDoesNotRead(t *testing.T) {
 func TestSocketsEndWithTheService(t *testing.T) {
 	t.Parallel()
 	var open sync.RWMutex
-	l, stop := prepared(t, func(c *op.Config) { c.Lasting = &open }, func(_ context.Context, open op.Opening) error {
+	l, stop := prepared(t, func(c *op.Config) { c.OpenSockets = &open }, func(_ context.Context, open op.SocketOpener) error {
 		c, err := open(0)
 		if err != nil {
 			return err
@@ -162,7 +162,7 @@ func TestSocketsEndWithTheService(t *testing.T) {
 // A socket asks its peer for signs of life.
 func TestSocketPings(t *testing.T) {
 	t.Parallel()
-	l, _ := prepared(t, func(c *op.Config) { c.KeepAlive = 20 * time.Millisecond }, func(_ context.Context, open op.Opening) error {
+	l, _ := prepared(t, func(c *op.Config) { c.KeepAlive = 20 * time.Millisecond }, func(_ context.Context, open op.SocketOpener) error {
 		c, err := open(time.Minute)
 		if err != nil {
 			return err

@@ -114,7 +114,7 @@ func unservedLasting(change func(*op.Spec)) *lasting {
 	}, spec("console"))
 	uploading := spec("upload")
 	uploading.Content = []string{"application/octet-stream"}
-	op.Upload(l.API, "/api/v1/hosts/:host_id/upload", func(ctx context.Context, _ *nothing, f *op.Incoming) (*op.Body[int64], error) {
+	op.Upload(l.API, "/api/v1/hosts/:host_id/upload", func(ctx context.Context, _ *nothing, f *op.UploadBody) (*op.Body[int64], error) {
 		l.began <- struct{}{}
 		n, err := io.Copy(io.Discard, f)
 		if err != nil {

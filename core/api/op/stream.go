@@ -37,7 +37,7 @@ var errReaderGone = errors.New("the reader disconnected")
 // 9.2). Its methods are safe for concurrent use.
 type EventStream struct {
 	mu      sync.Mutex
-	w       *writer
+	w       *responseWriter
 	control *http.ResponseController
 	cancel  context.CancelCauseFunc
 	begun   bool
@@ -137,9 +137,9 @@ func (s *EventStream) write(p []byte) error {
 	return nil
 }
 
-// verdict is what ended the stream: that the reader is gone, or may not read
+// endReason is what ended the stream: that the reader is gone, or may not read
 // on, and not what the handler says of that.
-func (s *EventStream) verdict(ctx context.Context, err error) error {
+func (s *EventStream) endReason(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		if cause == context.Canceled {
 			return fmt.Errorf("%w: %w", errReaderGone, err)
@@ -169,8 +169,8 @@ func (s *EventStream) end(cause error) {
 	_ = s.control.SetWriteDeadline(time.Now().Add(closeTime)) // for the end of the answer
 }
 
-// beat sends comments until the context ends, from the first event on.
-func (s *EventStream) beat(ctx context.Context, every time.Duration) {
+// keepAlive sends comments until the context ends, from the first event on.
+func (s *EventStream) keepAlive(ctx context.Context, every time.Duration) {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	for {
@@ -236,7 +236,7 @@ func stream[I any](ctx context.Context, q *request, in *I, handler func(context.
 	s := &EventStream{w: q.w, control: http.NewResponseController(q.w), cancel: cancel}
 	_ = s.control.SetWriteDeadline(time.Time{})
 	var beating sync.WaitGroup
-	beating.Go(func() { s.beat(ctx, q.api.config.KeepAlive) })
+	beating.Go(func() { s.keepAlive(ctx, q.api.config.KeepAlive) })
 	beating.Go(func() { q.watchRights(ctx, s.end) })
 	defer beating.Wait()
 	defer cancel(nil)
@@ -244,5 +244,5 @@ func stream[I any](ctx context.Context, q *request, in *I, handler func(context.
 	if err == nil && !s.started() {
 		return s.Open()
 	}
-	return s.verdict(ctx, err)
+	return s.endReason(ctx, err)
 }

@@ -36,7 +36,7 @@ func TestEventStream_EndsWhileAnEventIsStuck(t *testing.T) {
 	t.Parallel()
 	stuck := &stuckWriter{ResponseWriter: httptest.NewRecorder(), writing: make(chan struct{}), late: make(chan struct{})}
 	ctx, cancel := context.WithCancelCause(t.Context())
-	w := &writer{ResponseWriter: stuck}
+	w := &responseWriter{ResponseWriter: stuck}
 	s := &EventStream{w: w, control: http.NewResponseController(w), cancel: cancel}
 	opened := make(chan error)
 	go func() { opened <- s.Open() }()

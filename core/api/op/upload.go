@@ -36,9 +36,9 @@ const (
 	formBuffer = 1 << 20
 )
 
-// Incoming is the body of an Upload while it arrives. It is an io.Reader that
+// UploadBody is the body of an Upload while it arrives. It is an io.Reader that
 // nothing is gathered behind.
-type Incoming struct {
+type UploadBody struct {
 	// Media is the body's media type, one of Spec.Content.
 	Media string
 	// Size in bytes as the sender says; -1 when it does not.
@@ -63,7 +63,7 @@ type Incoming struct {
 // Read reads what has arrived. Its errors are problems that the handler
 // returns: too_large, request_timeout for a sender that stops or is too slow,
 // canceled for one that leaves. Once it has failed it fails the same way again.
-func (f *Incoming) Read(p []byte) (n int, err error) {
+func (f *UploadBody) Read(p []byte) (n int, err error) {
 	if f.failed != nil {
 		return 0, f.failed
 	}
@@ -74,7 +74,7 @@ func (f *Incoming) Read(p []byte) (n int, err error) {
 
 // Err is what a Read has failed with, nil before that. A parser of the body may
 // fail of the rest that it got, and say less.
-func (f *Incoming) Err() error {
+func (f *UploadBody) Err() error {
 	if errors.Is(f.failed, io.EOF) {
 		return nil
 	}
@@ -82,8 +82,8 @@ func (f *Incoming) Err() error {
 }
 
 // readNext is Read before anything has failed.
-func (f *Incoming) readNext(p []byte) (int, error) {
-	if err := f.measure(); err != nil {
+func (f *UploadBody) readNext(p []byte) (int, error) {
+	if err := f.checkRate(); err != nil {
 		return 0, err
 	}
 	deadline := time.Now().Add(f.idle)
@@ -111,11 +111,11 @@ func (f *Incoming) readNext(p []byte) (int, error) {
 	case silent:
 		return n, problem.New(problem.CodeRequestTimeout, "no data of the body arrived for %s", f.idle)
 	}
-	return n, problem.New(problem.CodeCanceled, "the body ended too early").Because(fmt.Errorf("reading the body: %w", err))
+	return n, problem.New(problem.CodeCanceled, "the body ended too early").WithCause(fmt.Errorf("reading the body: %w", err))
 }
 
-// measure is the refusal of a sender that is too slow.
-func (f *Incoming) measure() error {
+// checkRate is the refusal of a sender that is too slow.
+func (f *UploadBody) checkRate() error {
 	switch now := time.Now(); {
 	case f.rate == 0:
 	case f.since.IsZero():
@@ -131,7 +131,7 @@ func (f *Incoming) measure() error {
 
 // Form reads the body as a form of parts, in pieces of 1 MiB. A body that is no
 // such form is the problem malformed, also of the parts.
-func (f *Incoming) Form() (*multipart.Reader, error) {
+func (f *UploadBody) Form() (*multipart.Reader, error) {
 	_, params, err := mime.ParseMediaType(f.kind)
 	if err != nil || params["boundary"] == "" {
 		return nil, problem.New(problem.CodeMalformed, "the Content-Type of the form has no boundary")
@@ -140,22 +140,22 @@ func (f *Incoming) Form() (*multipart.Reader, error) {
 }
 
 // end lets nothing more in, not even what a Read waits for.
-func (f *Incoming) end(cause error) {
+func (f *UploadBody) end(cause error) {
 	f.ended.Store(&cause)
 	_ = f.control.SetReadDeadline(time.Now())
 }
 
 // explain is the cause of an upload's end. That the time for all is over is the
 // sender's fault until the last byte has arrived.
-func (f *Incoming) explain(cause error) error {
+func (f *UploadBody) explain(cause error) error {
 	if errors.Is(cause, context.DeadlineExceeded) && !f.whole.Load() {
-		return problem.New(problem.CodeRequestTimeout, "the body did not arrive within %s", f.most).Because(cause)
+		return problem.New(problem.CodeRequestTimeout, "the body did not arrive within %s", f.most).WithCause(cause)
 	}
 	return cause
 }
 
 // enter counts a socket or an upload of the caller: how many are open, and how fast they are begun.
-func (a *API) enter(ctx context.Context, open *readers) (leave func(), err error) {
+func (a *API) enter(ctx context.Context, open *openLimiter) (leave func(), err error) {
 	if caller := identity.FromContext(ctx); caller != nil {
 		if wait := a.begun.admit(strconv.FormatInt(caller.UserID, 10)); wait > 0 {
 			limited := problem.New(problem.CodeRateLimited, "you start too many of these requests; wait before the next one")
@@ -176,7 +176,7 @@ func (a *API) enter(ctx context.Context, open *readers) (leave func(), err error
 // two under way in an instance and begins 20 at once and one more a second;
 // more are rate_limited. It takes no Idempotency-Key: what was sent would have
 // to be kept.
-func Upload[I, O any](a *API, path string, handler func(context.Context, *I, *Incoming) (*O, error), spec Spec) {
+func Upload[I, O any](a *API, path string, handler func(context.Context, *I, *UploadBody) (*O, error), spec Spec) {
 	if len(spec.Content) == 0 {
 		panic(fmt.Sprintf("op: the upload %s names no media type", spec.ID))
 	}
@@ -230,7 +230,7 @@ func formSchema(parts []FormPart) *huma.Schema {
 }
 
 // upload runs the handler beside its guard, which it ends before it returns.
-func upload[I, O any](ctx context.Context, a *API, in *I, handler func(context.Context, *I, *Incoming) (*O, error)) (*O, error) {
+func upload[I, O any](ctx context.Context, a *API, in *I, handler func(context.Context, *I, *UploadBody) (*O, error)) (*O, error) {
 	q := requestOf(ctx)
 	if err := q.ready(ctx); err != nil {
 		return nil, err
@@ -273,7 +273,7 @@ func upload[I, O any](ctx context.Context, a *API, in *I, handler func(context.C
 }
 
 // incoming looks at the head of the body, before any of it is read.
-func (q *request) incoming() (*Incoming, error) {
+func (q *request) incoming() (*UploadBody, error) {
 	spec, r := &q.operation.Spec, q.raw
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	encoding := r.Header.Get("Content-Encoding")
@@ -288,7 +288,7 @@ func (q *request) incoming() (*Incoming, error) {
 	if r.ContentLength > limit {
 		return nil, tooLarge(limit)
 	}
-	f := &Incoming{Media: media, Size: r.ContentLength, body: http.MaxBytesReader(q.w, r.Body, limit),
+	f := &UploadBody{Media: media, Size: r.ContentLength, body: http.MaxBytesReader(q.w, r.Body, limit),
 		control: http.NewResponseController(q.w), idle: spec.Idle, most: q.operation.timeout(), rate: spec.Rate,
 		kind: r.Header.Get("Content-Type")}
 	if f.idle <= 0 {

@@ -158,7 +158,7 @@ func stopsInsideAForm(t *testing.T, sent string, pause time.Duration) {
 	const idle = 30 * time.Second
 	failed := make(chan error, 1)
 	server := inMemory(t, lone(t, op.Config{}, func(a *op.API) {
-		op.Upload(a, "/api/v1/try", func(_ context.Context, _ *nothing, f *op.Incoming) (*op.Empty, error) {
+		op.Upload(a, "/api/v1/try", func(_ context.Context, _ *nothing, f *op.UploadBody) (*op.Empty, error) {
 			parts, err := f.Form()
 			for err == nil {
 				var part *multipart.Part
@@ -293,7 +293,7 @@ func TestUploadWhoseHandlerTakesTooLong(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				server := inMemory(t, lone(t, op.Config{}, func(a *op.API) {
-					op.Upload(a, "/api/v1/try", func(ctx context.Context, _ *nothing, f *op.Incoming) (*op.Empty, error) {
+					op.Upload(a, "/api/v1/try", func(ctx context.Context, _ *nothing, f *op.UploadBody) (*op.Empty, error) {
 						if err := read(f); err != nil {
 							return nil, err
 						}

@@ -62,21 +62,21 @@ func (v *validator) loc() []any {
 	return loc
 }
 
-// amiss notes a fault of the raw text, misfit one against the schema.
-func (v *validator) amiss(msg, kind string) error {
+// rawFault notes a fault of the raw text, misfit one against the schema.
+func (v *validator) rawFault(msg, kind string) error {
 	v.raw = append(v.raw, problem.Fault{Loc: v.loc(), Msg: msg, Type: kind})
-	return v.enough()
+	return v.enoughFaults()
 }
 
-// misfit records a fault of the schema and returns an error when there are
+// schemaFault records a fault of the schema and returns an error when there are
 // enough faults.
-func (v *validator) misfit(msg, kind string) error {
+func (v *validator) schemaFault(msg, kind string) error {
 	v.misfits = append(v.misfits, problem.Fault{Loc: v.loc(), Msg: msg, Type: kind})
-	return v.enough()
+	return v.enoughFaults()
 }
 
-// enough returns an error when no further faults are looked for.
-func (v *validator) enough() error {
+// enoughFaults returns an error when no further faults are looked for.
+func (v *validator) enoughFaults() error {
 	if len(v.raw)+len(v.misfits) >= maxFaults {
 		return errEnough
 	}
@@ -98,10 +98,10 @@ func (v *validator) value(s *huma.Schema) error {
 	case '"':
 		return v.string(s)
 	case 't', 'f':
-		return v.judge(s, v.bare() == "true")
+		return v.validateScalar(s, v.bare() == "true")
 	case 'n':
 		v.bare()
-		return v.judge(s, nil)
+		return v.validateScalar(s, nil)
 	}
 	return v.number(s, v.bare())
 }
@@ -114,9 +114,9 @@ func (v *validator) resolve(s *huma.Schema) *huma.Schema {
 	return s
 }
 
-// judge has huma look at a text, a number, a truth value or nil, or at any
+// validateScalar has huma look at a text, a number, a truth value or nil, or at any
 // object or array where the schema has neither.
-func (v *validator) judge(s *huma.Schema, value any) error {
+func (v *validator) validateScalar(s *huma.Schema, value any) error {
 	if s == nil {
 		return nil
 	}
@@ -124,7 +124,7 @@ func (v *validator) judge(s *huma.Schema, value any) error {
 	huma.Validate(v.registry, s, huma.NewPathBuffer(nil, 0), huma.ModeWriteToServer, value, &result)
 	for _, err := range result.Errors {
 		fault := translate(err)
-		if err := v.misfit(fault.Msg, fault.Type); err != nil {
+		if err := v.schemaFault(fault.Msg, fault.Type); err != nil {
 			return err
 		}
 	}
@@ -136,7 +136,7 @@ func (v *validator) judge(s *huma.Schema, value any) error {
 func (v *validator) object(s *huma.Schema) error {
 	v.at++
 	if s != nil && s.Type != huma.TypeObject {
-		if err := v.judge(s, map[string]any{}); err != nil {
+		if err := v.validateScalar(s, map[string]any{}); err != nil {
 			return err
 		}
 		s = nil
@@ -149,7 +149,7 @@ func (v *validator) object(s *huma.Schema) error {
 		written := v.key()
 		key := written.text()
 		if msg, kind := written.unfit(); kind != "" {
-			if err := v.amiss("a key "+msg, kind); err != nil {
+			if err := v.rawFault("a key "+msg, kind); err != nil {
 				return err
 			}
 		}
@@ -176,7 +176,7 @@ func (v *validator) object(s *huma.Schema) error {
 			continue
 		}
 		v.path = append(v.path, place{name, -1})
-		if err := v.misfit("required", "missing"); err != nil {
+		if err := v.schemaFault("required", "missing"); err != nil {
 			return err
 		}
 		v.path = v.path[:len(v.path)-1]
@@ -187,7 +187,7 @@ func (v *validator) object(s *huma.Schema) error {
 // member reads the value of a key of an object with schema s.
 func (v *validator) member(s *huma.Schema, key string, twice bool) error {
 	if twice {
-		if err := v.amiss("given twice", "duplicate_key"); err != nil {
+		if err := v.rawFault("given twice", "duplicate_key"); err != nil {
 			return err
 		}
 	}
@@ -201,7 +201,7 @@ func (v *validator) member(s *huma.Schema, key string, twice bool) error {
 			property = further
 		case bool:
 			if !further {
-				if err := v.misfit("unknown key", "extra_forbidden"); err != nil {
+				if err := v.schemaFault("unknown key", "extra_forbidden"); err != nil {
 					return err
 				}
 			}
@@ -210,7 +210,7 @@ func (v *validator) member(s *huma.Schema, key string, twice bool) error {
 	}
 	if v.next() == 'n' && !slices.Contains(s.Required, key) && !property.Nullable && !admitsAll(property) {
 		v.bare()
-		return v.misfit("must not be null", "null_forbidden")
+		return v.schemaFault("must not be null", "null_forbidden")
 	}
 	if isName(key) && v.next() == '"' {
 		if err := v.seen(); err != nil {
@@ -224,7 +224,7 @@ func (v *validator) member(s *huma.Schema, key string, twice bool) error {
 func (v *validator) array(s *huma.Schema) error {
 	v.at++
 	if s != nil && s.Type != huma.TypeArray {
-		if err := v.judge(s, []any{}); err != nil {
+		if err := v.validateScalar(s, []any{}); err != nil {
 			return err
 		}
 		s = nil
@@ -242,7 +242,7 @@ func (v *validator) array(s *huma.Schema) error {
 		if n == most {
 			v.leave()
 			v.unbound = true // nobody needs so many values to say more of them
-			return v.misfit(fmt.Sprintf(validation.MsgExpectedMaxItems, most), "too_long")
+			return v.schemaFault(fmt.Sprintf(validation.MsgExpectedMaxItems, most), "too_long")
 		}
 		v.path = append(v.path, place{"", n})
 		if err := v.value(items); err != nil {
@@ -251,7 +251,7 @@ func (v *validator) array(s *huma.Schema) error {
 		v.path = v.path[:len(v.path)-1]
 	}
 	if s != nil && s.MinItems != nil && n < *s.MinItems {
-		return v.misfit(fmt.Sprintf(validation.MsgExpectedMinItems, *s.MinItems), "too_short")
+		return v.schemaFault(fmt.Sprintf(validation.MsgExpectedMinItems, *s.MinItems), "too_short")
 	}
 	return nil
 }
@@ -260,7 +260,7 @@ func (v *validator) array(s *huma.Schema) error {
 func (v *validator) string(s *huma.Schema) error {
 	written := v.quoted()
 	if msg, kind := written.unfit(); kind != "" {
-		if err := v.amiss(msg, kind); err != nil {
+		if err := v.rawFault(msg, kind); err != nil {
 			return err
 		}
 	}
@@ -269,9 +269,9 @@ func (v *validator) string(s *huma.Schema) error {
 	}
 	text := written.text()
 	if s.MaxLength != nil && len(text) > longText && utf8.RuneCountInString(text) > *s.MaxLength {
-		return v.misfit(fmt.Sprintf(validation.MsgExpectedMaxLength, *s.MaxLength), "too_long")
+		return v.schemaFault(fmt.Sprintf(validation.MsgExpectedMaxLength, *s.MaxLength), "too_long")
 	}
-	return v.judge(s, text)
+	return v.validateScalar(s, text)
 }
 
 // number refuses what no field could hold.
@@ -292,7 +292,7 @@ func (v *validator) number(s *huma.Schema, written string) error {
 		v.raw = append(v.raw, problem.Fault{Loc: v.loc(), Msg: "number out of range", Type: "number_out_of_range"})
 		return errUnbound
 	case s != nil && s.Type == huma.TypeInteger && !whole: // encoding/json binds 2.0 to no integer
-		return v.misfit(validation.MsgExpectedInteger, "int_type")
+		return v.schemaFault(validation.MsgExpectedInteger, "int_type")
 	}
-	return v.judge(s, value)
+	return v.validateScalar(s, value)
 }

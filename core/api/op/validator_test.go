@@ -29,7 +29,7 @@ type whole struct {
 	Parts  []part           `json:"parts,omitempty" maxItems:"3"`
 	Others map[string]part  `json:"others,omitempty"`
 	Any    Object           `json:"any,omitempty"`
-	Void   Ignored          `json:"void,omitzero"`
+	Void   IgnoredValue     `json:"void,omitzero"`
 	Word   Optional[string] `json:"word,omitzero" maxLength:"3"`
 }
 

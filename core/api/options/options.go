@@ -50,7 +50,7 @@ func Register(a *op.API, deps Deps) {
 }
 
 func (h handlers) get(ctx context.Context, _ *struct{}) (*op.Body[option.VMOptions], error) {
-	r, err := h.VMs.Request(ctx, op.Found(ctx).ID, op.Found(ctx).TeamID, nil)
+	r, err := h.VMs.Request(ctx, op.ResourceOf(ctx).ID, op.ResourceOf(ctx).TeamID, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (OptionsChange) Schema(huma.Registry) *huma.Schema {
 type changeInput struct{ Body OptionsChange }
 
 func (h handlers) change(ctx context.Context, in *changeInput) (*op.Body[option.VMOptions], error) {
-	r, err := h.VMs.Request(ctx, op.Found(ctx).ID, op.Found(ctx).TeamID, nil)
+	r, err := h.VMs.Request(ctx, op.ResourceOf(ctx).ID, op.ResourceOf(ctx).TeamID, nil)
 	if err != nil {
 		return nil, err
 	}

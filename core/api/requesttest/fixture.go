@@ -44,8 +44,8 @@ func (f *Fixture) ID(sql string, args ...any) string {
 	return fmt.Sprint(dbtest.Value[int64](f.T, f.DB, sql, args...))
 }
 
-// Ask makes a request of an owner that must be answered with the status.
-func (f *Fixture) Ask(method, url, body string, status int) *apitest.Answer {
+// Expect makes a request of an owner that must be answered with the status.
+func (f *Fixture) Expect(method, url, body string, status int) *apitest.Response {
 	f.T.Helper()
 	r, err := http.NewRequest(method, url, strings.NewReader(body))
 	if err != nil {

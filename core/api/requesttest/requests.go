@@ -47,8 +47,8 @@ type Change struct {
 	Spoils bool
 }
 
-// Dress gives a request the headers that it has besides those of every request.
-func (c *Change) Dress(r *http.Request) {
+// SetHeaders gives a request the headers that it has besides those of every request.
+func (c *Change) SetHeaders(r *http.Request) {
 	if c.Media != "" {
 		r.Header.Set("Content-Type", c.Media)
 	}

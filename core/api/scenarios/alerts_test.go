@@ -47,7 +47,7 @@ var operatorElsewhere = &apitest.Caller{Role: identity.Operator, Team: 2}
 // listAlerts holds which alerts a caller is given, by their ids in order.
 func listAlerts(query string, as *apitest.Caller, total, want string) apitest.Scenario {
 	return apitest.Scenario{Name: fmt.Sprint("list ", query, " as ", as), Method: "GET", URL: "/api/v1/alerts" + query, As: as, Status: 200,
-		After: func(t *testing.T, answer *apitest.Answer) {
+		After: func(t *testing.T, answer *apitest.Response) {
 			var all []struct{ ID int64 }
 			answer.Decode(t, &all)
 			ids := make([]string, len(all))
@@ -155,7 +155,7 @@ func TestActsOnAlerts(t *testing.T) {
 	)
 	read := apitest.Scenario{Name: "all that was done stays in the history", Method: "GET", URL: "/api/v1/alerts/1", As: apitest.Viewer,
 		Status: 200}
-	read.After = func(t *testing.T, answer *apitest.Answer) {
+	read.After = func(t *testing.T, answer *apitest.Response) {
 		var shown struct {
 			History []struct{ What, Text, By, Until any }
 		}
@@ -193,7 +193,7 @@ func TestAlertRules(t *testing.T) {
 	first := post("all given", busy, 201, "", `"key":null,"name":"Busy","description":"d","kind":"cpu"`,
 		`"on":{"team_id":null,"host_id":1,"kinds":["vm"],"tags":["prod"],"targets":["vm:1","node:1/n1"]}`, `"unit":"percent"`, `"seeded":false`,
 		`"labels":{"room":"cellar"}`, `"enabled":true`)
-	first.After = func(t *testing.T, answer *apitest.Answer) {
+	first.After = func(t *testing.T, answer *apitest.Response) {
 		var made struct{ ID int64 }
 		if err := json.Unmarshal(answer.Body, &made); err != nil {
 			t.Fatal(err)

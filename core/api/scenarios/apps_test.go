@@ -124,7 +124,7 @@ func TestAppAndItsContainer(t *testing.T) {
 	t.Parallel()
 	b := newApps(t)
 	inventorytest.Adopt(t, b.DB, 1, 101, "The wiki")
-	inventorytest.Away(t, b.DB, 1, 777, "Lost")
+	inventorytest.MissingApp(t, b.DB, 1, 777, "Lost")
 	b.Exec("INSERT INTO apps (guest_ref, vmid, name) VALUES ('5', 5, 'Homeless')")
 	act := func(name, path, body string, status int, code string, contains ...string) apitest.Scenario {
 		return do(name, "POST", "/api/v1/apps/"+path, body, apitest.Operator, status, code, contains...)

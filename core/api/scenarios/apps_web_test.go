@@ -34,13 +34,13 @@ func TestPortsOfApps(t *testing.T) {
 	b := newAppLab(t)
 	wiki := b.Refs["wiki"]
 	b.Exec("UPDATE hosts SET entry_node = 'elsewhere' WHERE id = 1")
-	b.Ask(t, "GET", "apps/2/ports", "", apitest.Viewer, 409, "ssh_not_enrolled", `"remedy":"POST /api/v1/hosts/{host_id}/peers"`)
+	b.Expect(t, "GET", "apps/2/ports", "", apitest.Viewer, 409, "ssh_not_enrolled", `"remedy":"POST /api/v1/hosts/{host_id}/peers"`)
 	b.Exec("UPDATE hosts SET entry_node = $1 WHERE id = 1", wiki.Node)
-	b.Ask(t, "GET", "apps/2/ports", "", apitest.Viewer, 409, "consent_required")
-	b.Ask(t, "POST", "hosts/1/credentials", `{"rotate_ssh":true,"ssh_consent":true}`, apitest.Owner, 200, "")
-	b.Ask(t, "GET", "apps/2/ports", "", apitest.Viewer, 409, "ssh_not_enrolled", `"remedy":"POST /api/v1/hosts/{host_id}/ssh/verify"`)
-	b.Ask(t, "POST", "hosts/1/ssh/verify", "", apitest.Admin, 200, "")
-	b.Ask(t, "GET", "apps/2/ports", "", apitest.Viewer, 200, "", "[]")
+	b.Expect(t, "GET", "apps/2/ports", "", apitest.Viewer, 409, "consent_required")
+	b.Expect(t, "POST", "hosts/1/credentials", `{"rotate_ssh":true,"ssh_consent":true}`, apitest.Owner, 200, "")
+	b.Expect(t, "GET", "apps/2/ports", "", apitest.Viewer, 409, "ssh_not_enrolled", `"remedy":"POST /api/v1/hosts/{host_id}/ssh/verify"`)
+	b.Expect(t, "POST", "hosts/1/ssh/verify", "", apitest.Admin, 200, "")
+	b.Expect(t, "GET", "apps/2/ports", "", apitest.Viewer, 200, "", "[]")
 	b.Cluster.SetSockets(wiki.ID,
 		hypervisor.Socket{Protocol: hypervisor.TCP, Address: "::ffff:127.0.0.1", Port: 5432, Program: "post\x1bgres"},
 		hypervisor.Socket{Protocol: hypervisor.UDP, Address: "::", Port: 53, UserID: new(int64(7))},
@@ -48,24 +48,24 @@ func TestPortsOfApps(t *testing.T) {
 		hypervisor.Socket{Protocol: "sctp", Address: "0.0.0.0", Port: 80},
 		hypervisor.Socket{Protocol: hypervisor.TCP, Address: "none", Port: 81},
 		hypervisor.Socket{Protocol: hypervisor.TCP, Address: "::", Port: 65536})
-	b.Ask(t, "GET", "apps/2/ports", "", apitest.Viewer, 200, "",
+	b.Expect(t, "GET", "apps/2/ports", "", apitest.Viewer, 200, "",
 		`[{"protocol":"tcp","address":"0.0.0.0","port":80,"local":false,"program":"nginx","user_id":null},`+
 			`{"protocol":"tcp","address":"127.0.0.1","port":5432,"local":true,"program":"post`,
 		`{"protocol":"udp","address":"::","port":53,"local":false,"program":null,"user_id":7}]`)
-	b.Ask(t, "GET", "apps/2/ports", "", apitest.In(2, identity.Owner), 404, "not_found")
-	b.Ask(t, "GET", "apps/2/ports", "", nil, 401, "unauthenticated")
+	b.Expect(t, "GET", "apps/2/ports", "", apitest.In(2, identity.Owner), 404, "not_found")
+	b.Expect(t, "GET", "apps/2/ports", "", nil, 401, "unauthenticated")
 	b.Exec("UPDATE hosts SET entry_node = $1 WHERE id = 1", b.Refs["files"].Node)
-	b.Ask(t, "GET", "apps/1/ports", "", apitest.Viewer, 409, "invalid_state", "start it first")
+	b.Expect(t, "GET", "apps/1/ports", "", apitest.Viewer, 409, "invalid_state", "start it first")
 	b.Exec("UPDATE hosts SET entry_node = $1 WHERE id = 1", wiki.Node)
 	for code, fault := range map[string]error{
 		"invalid_state":    plugin.Errorf(plugin.Conflict, "the container does not run"),
 		"hypervisor_error": plugin.Errorf(plugin.Unreachable, "no"),
 	} {
 		b.Cluster.SetFault("sockets", memdriver.Fault{Err: fault})
-		b.Ask(t, "GET", "apps/2/ports", "", apitest.Viewer, map[string]int{"invalid_state": 409, "hypervisor_error": 502}[code], code)
+		b.Expect(t, "GET", "apps/2/ports", "", apitest.Viewer, map[string]int{"invalid_state": 409, "hypervisor_error": 502}[code], code)
 	}
 	b.Cluster.SetFault("sockets", memdriver.Fault{Err: plugin.Errorf(plugin.NotFound, "it is not here")})
-	b.Ask(t, "GET", "apps/2/ports", "", apitest.Viewer, 409, "invalid_state", "the container is no longer on the node")
+	b.Expect(t, "GET", "apps/2/ports", "", apitest.Viewer, 409, "invalid_state", "the container is no longer on the node")
 }
 
 // appTelling is a host whose guests tell the addresses that a test says.
@@ -117,7 +117,7 @@ func TestWebURLOfApps(t *testing.T) {
 		if set != "" {
 			b.Exec("UPDATE apps SET " + set + " WHERE id = 2")
 		}
-		b.Ask(t, "GET", "apps/2/web-url", "", apitest.Viewer, 200, "", parts...)
+		b.Expect(t, "GET", "apps/2/web-url", "", apitest.Viewer, 200, "", parts...)
 	}
 	url := func(scheme, port, path string) string {
 		return fmt.Sprintf(`"url":"%s://127.0.0.1:%s%s"`, scheme, port, path)
@@ -145,10 +145,10 @@ func TestWebURLOfApps(t *testing.T) {
 		`"url":null,"decided_by":"operator","scheme_by":null,"reachable":false,"detail":"the app's container has no known address`)
 	b.Exec("UPDATE guests SET addresses = '{192.0.2.1}'")
 	b.Exec("UPDATE apps SET web_port = 8443 WHERE id = 1")
-	b.Ask(t, "GET", "apps/1/web-url", "", apitest.Viewer, 200, "", `"decided_by":"operator"`,
+	b.Expect(t, "GET", "apps/1/web-url", "", apitest.Viewer, 200, "", `"decided_by":"operator"`,
 		`"reachable":false,"detail":"the app's container is not running"`)
-	b.Ask(t, "GET", "apps/2/web-url", "", apitest.In(2, identity.Owner), 404, "not_found")
-	b.Ask(t, "GET", "apps/2/web-url", "", nil, 401, "unauthenticated")
+	b.Expect(t, "GET", "apps/2/web-url", "", apitest.In(2, identity.Owner), 404, "not_found")
+	b.Expect(t, "GET", "apps/2/web-url", "", nil, 401, "unauthenticated")
 }
 
 // What a script prints is kept where it is an address, and forgotten where it is none.

@@ -29,7 +29,7 @@ import (
 const auditUpTo = "to=2026-02-01T00:00:00Z"
 
 // auditTable is a CSV answer taken apart, its line of names checked and left out.
-func auditTable(t *testing.T, answer *apitest.Answer) [][]string {
+func auditTable(t *testing.T, answer *apitest.Response) [][]string {
 	t.Helper()
 	if answer.Status != 200 || !bytes.HasSuffix(answer.Body, []byte("\r\n")) {
 		t.Fatalf("%d %s", answer.Status, answer.Body)
@@ -57,7 +57,7 @@ func TestAuditExportCSV(t *testing.T) {
 			Error: "'x", Address: "\uFF01x", RequestID: "=\"x\"", Details: map[string]any{"text": "a\"b\nü"}})...)
 	named := func() string { return "attachment; filename=audit-" + time.Now().UTC().Format(time.DateOnly) + ".csv" }
 	before := named()
-	answer := s.Ask(t, "GET", "audit/export?"+auditUpTo, "", apitest.Admin, 200, "")
+	answer := s.Expect(t, "GET", "audit/export?"+auditUpTo, "", apitest.Admin, 200, "")
 	after := named() // of another day at midnight
 	lines := auditTable(t, answer)
 	for i, want := range [][]string{
@@ -103,8 +103,8 @@ func TestAuditExportJSONLIsTheList(t *testing.T) {
 			t.Fatalf("%v: %s", err, text)
 		}
 	}
-	decode(s.Ask(t, "GET", "audit?"+auditUpTo, "", apitest.Admin, 200, "").Body, &list)
-	answer := s.Ask(t, "GET", "audit/export?format=jsonl&"+auditUpTo, "", apitest.Admin, 200, "")
+	decode(s.Expect(t, "GET", "audit?"+auditUpTo, "", apitest.Admin, 200, "").Body, &list)
+	answer := s.Expect(t, "GET", "audit/export?format=jsonl&"+auditUpTo, "", apitest.Admin, 200, "")
 	lines := strings.Split(strings.TrimSuffix(string(answer.Body), "\n"), "\n")
 	if len(lines) != len(entries) || len(list) != len(entries) || answer.Header.Get("Content-Type") != "application/x-ndjson" ||
 		!strings.HasSuffix(answer.Header.Get("Content-Disposition"), `.jsonl`) {
@@ -149,11 +149,11 @@ func TestAuditExportFilters(t *testing.T) {
 	} {
 		url := "audit/export?" + auditUpTo + "&" + query
 		if want == "422" {
-			s.Ask(t, "GET", url, "", apitest.Admin, 422, "invalid")
+			s.Expect(t, "GET", url, "", apitest.Admin, 422, "invalid")
 			continue
 		}
 		names := []string{}
-		for _, line := range auditTable(t, s.Ask(t, "GET", url, "", apitest.Admin, 200, "")) {
+		for _, line := range auditTable(t, s.Expect(t, "GET", url, "", apitest.Admin, 200, "")) {
 			if line[8] == "" {
 				line[8] = "-"
 			}
@@ -170,11 +170,11 @@ func TestWhoMayExportWhatOfAudit(t *testing.T) {
 	s, _ := newAudit(t, auditSample()...)
 	for as, code := range map[*apitest.Caller]string{nil: "unauthenticated", apitest.NoRole: "forbidden", apitest.Viewer: "forbidden",
 		apitest.Operator: "forbidden", apitest.In(7, identity.Operator): "forbidden"} {
-		s.Ask(t, "GET", "audit/export?"+auditUpTo, "", as, map[string]int{"unauthenticated": 401, "forbidden": 403}[code], code)
+		s.Expect(t, "GET", "audit/export?"+auditUpTo, "", as, map[string]int{"unauthenticated": 401, "forbidden": 403}[code], code)
 	}
 	for as, want := range map[*apitest.Caller]int{apitest.Admin: 4, apitest.Owner: 4, apitest.In(7, identity.Admin): 1,
 		apitest.In(8, identity.Owner): 1} {
-		if lines := auditTable(t, s.Ask(t, "GET", "audit/export?"+auditUpTo, "", as, 200, "")); len(lines) != want {
+		if lines := auditTable(t, s.Expect(t, "GET", "audit/export?"+auditUpTo, "", as, 200, "")); len(lines) != want {
 			t.Errorf("%s: %q", as, lines)
 		}
 	}
@@ -193,15 +193,15 @@ func TestAuditExportNeedsItsEntitlement(t *testing.T) {
 		func(a *op.API) { resource.Register(a, whole.API.Audit) })
 	s := &apitest.API{Handler: handler, URL: "http://hostler.example",
 		LogIn: func(r *http.Request, c *apitest.Caller) { r.AddCookie(identitytest.As(t, whole.Users, c.Role).Cookie) }}
-	s.Ask(t, "GET", "audit/export?format=xml", "", apitest.Owner, 403, "entitlement_required", `"feature":"audit.log"`)
-	s.Ask(t, "GET", "audit", "", apitest.Owner, 200, "")
+	s.Expect(t, "GET", "audit/export?format=xml", "", apitest.Owner, 403, "entitlement_required", `"feature":"audit.log"`)
+	s.Expect(t, "GET", "audit", "", apitest.Owner, 200, "")
 }
 
 func TestAuditExportIsInTheTrail(t *testing.T) {
 	t.Parallel()
 	s, _ := newAudit(t, auditSample()...)
-	s.Ask(t, "GET", "audit/export?search=canary-text&actor=4&"+auditUpTo, "", apitest.Admin, 200, "")
-	s.Ask(t, "GET", "audit/export?format=xml", "", apitest.Admin, 422, "invalid")
+	s.Expect(t, "GET", "audit/export?search=canary-text&actor=4&"+auditUpTo, "", apitest.Admin, 200, "")
+	s.Expect(t, "GET", "audit/export?format=xml", "", apitest.Admin, 422, "invalid")
 	s.Run(t, do("rows", "GET", "/api/v1/audit?action=audit.export", "", apitest.Admin, 200, "",
 		`"action":"audit.export","target":{"kind":"audit","id":null,"name":null},"result":"ok"`,
 		`"details":{"format":"csv","filters":["search","actor","to"]}`, `"result":"refused","error":"invalid"`))
@@ -383,7 +383,7 @@ func TestClearAudit(t *testing.T) {
 		apitest.Scenario{Name: "only its row is left", Method: "GET", URL: url, As: apitest.Admin, Status: 200,
 			Contains: []string{`"everything":true`}, Lacks: []string{"confirm_required", "100%"}},
 	)
-	if answer := s.Ask(t, "GET", "audit", "", apitest.Admin, 200, ""); answer.Header.Get("X-Total-Count") != "1" {
+	if answer := s.Expect(t, "GET", "audit", "", apitest.Admin, 200, ""); answer.Header.Get("X-Total-Count") != "1" {
 		t.Errorf("%s", answer.Body)
 	}
 }

@@ -57,10 +57,10 @@ func TestAuditListOfLongRows(t *testing.T) {
 			Details: map[string]any{"guest:1": lines, "window_seconds": 60}})
 	}
 	s, _ := newAudit(t, entries...)
-	if one := s.Ask(t, "GET", "audit/1", "", apitest.Admin, 200, ""); len(one.Body) < audit.MaxDetails/2 {
+	if one := s.Expect(t, "GET", "audit/1", "", apitest.Admin, 200, ""); len(one.Body) < audit.MaxDetails/2 {
 		t.Errorf("the entry has %d bytes", len(one.Body))
 	}
-	got := s.Ask(t, "GET", "audit?per_page=500", "", apitest.Admin, 200, "")
+	got := s.Expect(t, "GET", "audit?per_page=500", "", apitest.Admin, 200, "")
 	t.Logf("%d bytes for %d rows", len(got.Body), rows)
 	for _, part := range []string{`"window_seconds":60`, `"truncated_from_bytes":`, `… and `} {
 		if strings.Count(string(got.Body), part) != rows || len(got.Body) > rows*(audit.MaxListedDetails+1000) {
@@ -144,10 +144,10 @@ func TestAuditFilters(t *testing.T) {
 			path += "&" + auditUpTo
 		}
 		if want == "422" {
-			s.Ask(t, "GET", path, "", apitest.Admin, 422, "invalid")
+			s.Expect(t, "GET", path, "", apitest.Admin, 422, "invalid")
 			continue
 		}
-		answer := s.Ask(t, "GET", path, "", apitest.Admin, 200, "")
+		answer := s.Expect(t, "GET", path, "", apitest.Admin, 200, "")
 		if got := auditTargets(t, answer); got != want {
 			t.Errorf("%s: got %q, want %q", query, got, want)
 		}
@@ -159,7 +159,7 @@ func TestAuditFilters(t *testing.T) {
 }
 
 // auditTargets are the names of the rows' targets, "-" for none.
-func auditTargets(t *testing.T, answer *apitest.Answer) string {
+func auditTargets(t *testing.T, answer *apitest.Response) string {
 	t.Helper()
 	var rows []struct {
 		Target *struct{ Name string }
@@ -180,7 +180,7 @@ func TestWhoSeesWhichAuditRows(t *testing.T) {
 	t.Parallel()
 	s, users := newAudit(t, auditSample()...)
 	for _, team := range []int64{7, 8} { // which is made with who asks
-		s.Ask(t, "GET", "audit", "", apitest.In(team, identity.Owner), 200, "")
+		s.Expect(t, "GET", "audit", "", apitest.In(team, identity.Owner), 200, "")
 	}
 	for name, test := range map[string]struct {
 		roles identitytest.In

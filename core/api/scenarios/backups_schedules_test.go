@@ -32,40 +32,42 @@ func TestScheduledParamsOfBackups(t *testing.T) {
 		`{"select":{"tag":"prod","host_id":1}}`, `{"targets":[]}`, `{"targets":[{}]}`, `{"targets":[{"vm":1},{"vm":1}]}`,
 		`{"vm_id":1,"keep":0}`,
 		`{"vm_id":1,"keep":366}`, `{"vm_id":1,"mode":"quick"}`, `{"vm_id":1,"storage":"none"}`, `{"select":{"tag":7}}`} {
-		b.Ask(t, "POST", "schedules", writtenSchedule("backup.run", wrong), apitest.Admin, 422, "invalid")
+		b.Expect(t, "POST", "schedules", writtenSchedule("backup.run", wrong), apitest.Admin, 422, "invalid")
 	}
 	for _, wrong := range []string{`{"name":"n"}`, `{"name":"n","vm_id":1,"select":{"tag":"prod"}}`, `{"name":"n","select":{}}`,
 		`{"name":"n","vm_id":1,"keep":"x"}`} {
-		b.Ask(t, "POST", "schedules", writtenSchedule("vm.snapshot_create", wrong), apitest.Admin, 422, "invalid")
+		b.Expect(t, "POST", "schedules", writtenSchedule("vm.snapshot_create", wrong), apitest.Admin, 422, "invalid")
 	}
 	// What is made protected is never deleted. A schedule of before that has both goes on, and can be switched off.
-	b.Ask(t, "POST", "schedules", writtenSchedule("backup.run", `{"select":{"tag":"prod"},"protected":true,"keep":3}`), apitest.Admin, 422,
+	b.Expect(t, "POST", "schedules", writtenSchedule("backup.run", `{"select":{"tag":"prod"},"protected":true,"keep":3}`), apitest.Admin, 422,
 		"invalid",
 		`"params","keep"`, "never deleted")
-	b.Ask(t, "POST", "schedules", writtenSchedule("backup.run", `{"select":{"tag":"prod"},"protected":true,"storage":"nas"}`), apitest.Admin,
+	b.Expect(t, "POST", "schedules", writtenSchedule("backup.run", `{"select":{"tag":"prod"},"protected":true,"storage":"nas"}`),
+		apitest.Admin,
 		201, "")
 	b.Exec(`UPDATE schedules SET params = params || '{"keep":3}'`)
-	b.Ask(t, "POST", "schedules/1/run", "", apitest.Operator, 202, "")
+	b.Expect(t, "POST", "schedules/1/run", "", apitest.Operator, 202, "")
 	b.idle()
-	b.Ask(t, "PATCH", "schedules/1", writtenSchedule("backup.run", `{"select":{"tag":"prod"},"protected":true,"keep":2}`), apitest.Admin, 422,
+	b.Expect(t, "PATCH", "schedules/1", writtenSchedule("backup.run", `{"select":{"tag":"prod"},"protected":true,"keep":2}`), apitest.Admin,
+		422,
 		"invalid",
 		"never deleted")
-	b.Ask(t, "PATCH", "schedules/1", `{"enabled":false}`, apitest.Admin, 200, "")
+	b.Expect(t, "PATCH", "schedules/1", `{"enabled":false}`, apitest.Admin, 200, "")
 	b.Exec("DELETE FROM schedules")
 	b.Exec("ALTER TABLE schedules ALTER COLUMN id RESTART")
-	b.Ask(t, "POST", "schedules", writtenSchedule("backup.run", `{"vm_id":99}`), apitest.Admin, 404, "not_found")
-	b.Ask(t, "POST", "schedules", writtenSchedule("backup.run", `{"select":{"tag":"none"},"keep":3}`), apitest.Admin, 201, "", `"keep":3`)
-	b.Ask(t, "POST", "schedules/1/run", "", apitest.Operator, 409, "invalid_state", "the selection matches no guest")
+	b.Expect(t, "POST", "schedules", writtenSchedule("backup.run", `{"vm_id":99}`), apitest.Admin, 404, "not_found")
+	b.Expect(t, "POST", "schedules", writtenSchedule("backup.run", `{"select":{"tag":"none"},"keep":3}`), apitest.Admin, 201, "", `"keep":3`)
+	b.Expect(t, "POST", "schedules/1/run", "", apitest.Operator, 409, "invalid_state", "the selection matches no guest")
 }
 
 // What is selected is found anew at each run, and each guest gets a job of the schedule and a row in the trail.
 func TestBackupsSelectedAtEachRun(t *testing.T) {
 	t.Parallel()
 	b := newScheduledBackups(t)
-	b.Ask(t, "POST", "schedules", writtenSchedule("backup.run", `{"select":{"tag":"Prod"},"storage":"nas"}`), apitest.Admin, 201, "")
-	b.Ask(t, "POST", "schedules", writtenSchedule("backup.run", `{"select":{"host_id":1}}`), apitest.Admin, 201, "")
-	b.Ask(t, "POST", "schedules", writtenSchedule("vm.snapshot_create", `{"select":{"host_id":1},"name":"n"}`), apitest.Admin, 201, "")
-	b.Ask(t, "POST", "schedules", writtenSchedule("backup.run", `{"targets":[{"vm":1},{"app":1}]}`), apitest.Admin, 201, "")
+	b.Expect(t, "POST", "schedules", writtenSchedule("backup.run", `{"select":{"tag":"Prod"},"storage":"nas"}`), apitest.Admin, 201, "")
+	b.Expect(t, "POST", "schedules", writtenSchedule("backup.run", `{"select":{"host_id":1}}`), apitest.Admin, 201, "")
+	b.Expect(t, "POST", "schedules", writtenSchedule("vm.snapshot_create", `{"select":{"host_id":1},"name":"n"}`), apitest.Admin, 201, "")
+	b.Expect(t, "POST", "schedules", writtenSchedule("backup.run", `{"targets":[{"vm":1},{"app":1}]}`), apitest.Admin, 201, "")
 	jobs := func() string {
 		defer b.idle()
 		return b.Value("SELECT string_agg(kind || ' ' || target_name || ' ' || schedule_id, ', ' ORDER BY target_name) FROM jobs " +
@@ -73,7 +75,7 @@ func TestBackupsSelectedAtEachRun(t *testing.T) {
 	}
 	run := func(id int, want string) {
 		t.Helper()
-		b.Ask(t, "POST", fmt.Sprintf("schedules/%d/run", id), "", apitest.Operator, 202, "", `"job":`)
+		b.Expect(t, "POST", fmt.Sprintf("schedules/%d/run", id), "", apitest.Operator, 202, "", `"job":`)
 		if got := jobs(); got != want {
 			t.Errorf("schedule %d: %s, want %s", id, got, want)
 		}
@@ -96,16 +98,17 @@ func TestBackupsSelectedAtEachRun(t *testing.T) {
 	b.Exec("INSERT INTO jobs (kind, target_kind, target_id, target_name, exclusive) SELECT 'x', 'vm', id, name, 'guest:' || id FROM " +
 		"guests " +
 		"WHERE name = 'web'")
-	b.Ask(t, "POST", "schedules/1/run", "", apitest.Operator, 409, "guest_busy")
-	b.Ask(t, "POST", "schedules/2/run", "", apitest.Operator, 202, "")
+	b.Expect(t, "POST", "schedules/1/run", "", apitest.Operator, 409, "guest_busy")
+	b.Expect(t, "POST", "schedules/2/run", "", apitest.Operator, 202, "")
 }
 
 // What a schedule made is deleted but for the newest, after a run since it was written; what others made, and what is protected, stays.
 func TestBackupsThatAScheduleKeeps(t *testing.T) {
 	t.Parallel()
 	b := newScheduledBackups(t)
-	b.Ask(t, "POST", "schedules", writtenSchedule("backup.run", `{"vm_id":`+b.vm("web")+`,"keep":1}`), apitest.Admin, 201, "")
-	b.Ask(t, "POST", "schedules", writtenSchedule("vm.snapshot_create", `{"vm_id":`+b.vm("db")+`,"keep":1,"name":"n"}`), apitest.Admin, 201,
+	b.Expect(t, "POST", "schedules", writtenSchedule("backup.run", `{"vm_id":`+b.vm("web")+`,"keep":1}`), apitest.Admin, 201, "")
+	b.Expect(t, "POST", "schedules", writtenSchedule("vm.snapshot_create", `{"vm_id":`+b.vm("db")+`,"keep":1,"name":"n"}`), apitest.Admin,
+		201,
 		"")
 	for range 2 {
 		b.nas.Put(b.cluster, b.refs["web"], b.nas.Backups()[0].TakenAt)

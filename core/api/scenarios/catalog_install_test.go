@@ -31,8 +31,8 @@ func newInstalls(t *testing.T) *installs {
 	i.mem.Add(sources.State{Entries: []sdk.Entry{
 		{Slug: "wiki", Name: "Wiki", Architectures: []string{"amd64"}, Defaults: sdk.Defaults{OS: "debian", OSVersion: "13"},
 			Overrides: []sdk.Option{
-				{Key: "cpu", Type: sdk.Whole, Min: 1, Max: 64, Description: "The number of cores."},
-				{Key: "ssh", Type: sdk.Switch, Description: "Whether root may log in."},
+				{Key: "cpu", Type: sdk.Integer, Min: 1, Max: 64, Description: "The number of cores."},
+				{Key: "ssh", Type: sdk.Boolean, Description: "Whether root may log in."},
 				{Key: "token", Type: sdk.Line, Secret: true, Description: "A token."},
 			}},
 		{Slug: "gone", Name: "Gone", Removed: "its authors are gone"}, {Slug: "vm", Name: "A VM", Type: sdk.VMEntry},
@@ -46,13 +46,13 @@ func newInstalls(t *testing.T) *installs {
 	if err := i.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	i.Ask(t, "PATCH", "catalog/sources/scripts", fmt.Sprintf(`{"enabled":true,"trust_digest":%q}`, catalogtest.Trust()), apitest.Owner,
+	i.Expect(t, "PATCH", "catalog/sources/scripts", fmt.Sprintf(`{"enabled":true,"trust_digest":%q}`, catalogtest.Trust()), apitest.Owner,
 		200, "")
-	i.Ask(t, "POST", "catalog/refresh", "", apitest.Admin, 202, "")
+	i.Expect(t, "POST", "catalog/refresh", "", apitest.Admin, 202, "")
 	waittest.Until(t, "the refresh", func() bool { return i.Value("SELECT bool_and(finished_at IS NOT NULL) FROM jobs") == "true" })
 	i.Queue.Suspend() // what is asked for from now on never begins
-	i.Ask(t, "POST", "hosts/1/credentials", `{"rotate_ssh":true,"ssh_consent":true}`, apitest.Owner, 200, "")
-	i.Ask(t, "POST", "hosts/1/ssh/verify", "", apitest.Admin, 200, "")
+	i.Expect(t, "POST", "hosts/1/credentials", `{"rotate_ssh":true,"ssh_consent":true}`, apitest.Owner, 200, "")
+	i.Expect(t, "POST", "hosts/1/ssh/verify", "", apitest.Admin, 200, "")
 	i.sum = i.planned(t, "wiki")
 	return i
 }
@@ -60,7 +60,7 @@ func newInstalls(t *testing.T) *installs {
 func (i *installs) planned(t *testing.T, slug string) string {
 	t.Helper()
 	var plan struct{ Sum string }
-	i.Ask(t, "GET", "catalog/"+slug+"/plan?host=1", "", apitest.Admin, 200, "").Decode(t, &plan)
+	i.Expect(t, "GET", "catalog/"+slug+"/plan?host=1", "", apitest.Admin, 200, "").Decode(t, &plan)
 	return plan.Sum
 }
 
@@ -73,39 +73,39 @@ func TestInstallApp(t *testing.T) {
 	t.Parallel()
 	i := newInstalls(t)
 	const one = "catalog/wiki/install"
-	i.Ask(t, "POST", one, `{"host_id":1,"name":"wiki"}`, apitest.Admin, 409, "consent_required", `"sum":"`+i.sum,
+	i.Expect(t, "POST", one, `{"host_id":1,"name":"wiki"}`, apitest.Admin, 409, "consent_required", `"sum":"`+i.sum,
 		`"consent":"On the host lab`)
-	i.Ask(t, "POST", one, `{"host_id":1,"name":"wiki","consent":true}`, apitest.Admin, 409, "consent_required")
-	i.Ask(t, "POST", one+"?plan=true", `{"host_id":1,"name":"wiki"}`, apitest.Admin, 200, "", `"error":"consent_required"`, i.sum)
-	i.Ask(t, "POST", one+"?plan=true", i.body(""), apitest.Admin, 200, "", `"blockers":[]`, "run as root on the machine of lab",
+	i.Expect(t, "POST", one, `{"host_id":1,"name":"wiki","consent":true}`, apitest.Admin, 409, "consent_required")
+	i.Expect(t, "POST", one+"?plan=true", `{"host_id":1,"name":"wiki"}`, apitest.Admin, 200, "", `"error":"consent_required"`, i.sum)
+	i.Expect(t, "POST", one+"?plan=true", i.body(""), apitest.Admin, 200, "", `"blockers":[]`, "run as root on the machine of lab",
 		"There is no template of debian 13 on local", "disks on local, from a template on local, on the bridge br0")
 	i.Cluster.AddVolume("local", hypervisor.Volume{Name: "debian-12-standard_12.7-1_amd64.tar.zst", Kind: hypervisor.VolumeTemplate})
 	i.Cluster.AddVolume("local", hypervisor.Volume{Name: "debian-13-standard_13.1-2_amd64.tar.zst", Kind: hypervisor.VolumeTemplate})
-	i.Ask(t, "POST", one+"?plan=true", i.body(""), apitest.Admin, 200, "",
+	i.Expect(t, "POST", one+"?plan=true", i.body(""), apitest.Admin, 200, "",
 		"created from the template debian-13-standard_13.1-2_amd64.tar.zst on local")
 	i.Cluster.SetFault("content", memdriver.Fault{Err: plugin.Errorf(plugin.Refused, "the disk is gone")})
-	i.Ask(t, "POST", one+"?plan=true", i.body(""), apitest.Admin, 422, "invalid", `["body","template_storage"]`)
+	i.Expect(t, "POST", one+"?plan=true", i.body(""), apitest.Admin, 422, "invalid", `["body","template_storage"]`)
 	i.Cluster.SetFault("content", memdriver.Fault{Err: plugin.Errorf(plugin.Denied, "no")})
-	i.Ask(t, "POST", one+"?plan=true", i.body(""), apitest.Admin, 200, "", "It is not known whether a template of debian 13 is on local")
+	i.Expect(t, "POST", one+"?plan=true", i.body(""), apitest.Admin, 200, "", "It is not known whether a template of debian 13 is on local")
 	i.Cluster.SetFault("content", memdriver.Fault{})
 	if n := i.Value("SELECT (SELECT count(*) FROM jobs WHERE kind = 'app.install') || ' ' || (SELECT count(*) FROM consents)"); n != "0 0" {
 		t.Errorf("without consent there are jobs and consents: %s", n)
 	}
-	i.Ask(t, "POST", one, i.body(`,"overrides":{"cpu":2,"ssh":true,"token":"canary-token"},"ctid":900`), apitest.Admin, 202, "",
+	i.Expect(t, "POST", one, i.body(`,"overrides":{"cpu":2,"ssh":true,"token":"canary-token"},"ctid":900`), apitest.Admin, 202, "",
 		`"kind":"app.install"`, `"overrides":{"cpu":"2","ssh":"true","token":null}`, `"is_self":false`)
 	rows := i.Value(`SELECT string_agg(j::text, '') || (SELECT string_agg(a::text, '') FROM audit a) || (SELECT string_agg(c::text, '')
 		FROM consents c) FROM jobs j`)
 	if strings.Contains(rows, "canary-token") {
 		t.Error("the token is readable in the database")
 	}
-	if got := i.Trail("app.install"); strings.Count(got, "consent_required") != 2 || !strings.Contains(got, `"sum": "`+i.sum) {
+	if got := i.AuditLog("app.install"); strings.Count(got, "consent_required") != 2 || !strings.Contains(got, `"sum": "`+i.sum) {
 		t.Errorf("the trail has %s", got)
 	}
 	// The number is kept for the job, also from an install that asks for it.
-	i.Ask(t, "POST", one, i.body(`,"ctid":900`), apitest.Admin, 422, "invalid", `["body","ctid"]`)
+	i.Expect(t, "POST", one, i.body(`,"ctid":900`), apitest.Admin, 422, "invalid", `["body","ctid"]`)
 	// By now the same person has agreed to the same bundle on the same host.
-	i.Ask(t, "POST", one, `{"host_id":1,"name":"wiki","consent":true}`, apitest.Admin, 202, "")
-	i.Ask(t, "POST", one, `{"host_id":1,"name":"wiki"}`, apitest.Admin, 409, "consent_required")
+	i.Expect(t, "POST", one, `{"host_id":1,"name":"wiki","consent":true}`, apitest.Admin, 202, "")
+	i.Expect(t, "POST", one, `{"host_id":1,"name":"wiki"}`, apitest.Admin, 409, "consent_required")
 }
 
 func TestInstallAppRefuses(t *testing.T) {
@@ -145,7 +145,7 @@ func TestInstallAppRefuses(t *testing.T) {
 			`["body","overrides","LD_PRELOAD"]`},
 	} {
 		i.Run(t, apitest.Scenario{Name: s.url + " " + s.body, Method: "POST", URL: "/api/v1/" + s.url, Body: s.body, As: s.as, Status: s.status,
-			Error: s.code, Contains: []string{s.text}, After: func(t *testing.T, a *apitest.Answer) {
+			Error: s.code, Contains: []string{s.text}, After: func(t *testing.T, a *apitest.Response) {
 				t.Helper()
 				if strings.Contains(string(a.Body), "zqsecret") {
 					t.Errorf("a secret is repeated: %s", a.Body)
@@ -154,13 +154,13 @@ func TestInstallAppRefuses(t *testing.T) {
 	}
 	for _, name := range []string{" ", "a b", "a'b", `a\"b`, `a\nb`, "$(id)", "`id`", "a;b", `a\u0000b`, "--help", "ü", "../x", "-a", "a-"} {
 		body := strings.Replace(i.body(""), `"name":"wiki"`, `"name":"`+name+`"`, 1)
-		i.Ask(t, "POST", one, body, apitest.Admin, 422, "invalid", `["body","name"]`)
+		i.Expect(t, "POST", one, body, apitest.Admin, 422, "invalid", `["body","name"]`)
 	}
 	if n := i.Value("SELECT (SELECT count(*) FROM jobs WHERE kind = 'app.install') || ' ' || (SELECT count(*) FROM consents)"); n != "0 0" {
 		t.Errorf("jobs and consents: %s", n)
 	}
-	i.Ask(t, "DELETE", "hosts/1/credentials/ssh_key", "", apitest.Owner, 200, "")
-	i.Ask(t, "POST", one, i.body(""), apitest.Admin, 409, "consent_required", "ssh_consent")
+	i.Expect(t, "DELETE", "hosts/1/credentials/ssh_key", "", apitest.Owner, 200, "")
+	i.Expect(t, "POST", one, i.body(""), apitest.Admin, 409, "consent_required", "ssh_consent")
 }
 
 // What is wrong with a request is told before what it lacks.
@@ -174,11 +174,11 @@ func TestInstallApp_RefusesBadInputFirst(t *testing.T) {
 		"overrides": `{"host_id":1,"name":"wiki","overrides":{"nothing":"x"}}`,
 	}
 	for field, body := range bad {
-		i.Ask(t, "POST", one, body, apitest.Admin, 422, "invalid", `["body","`+field+`"`)
+		i.Expect(t, "POST", one, body, apitest.Admin, 422, "invalid", `["body","`+field+`"`)
 	}
-	i.Ask(t, "DELETE", "hosts/1/credentials/ssh_key", "", apitest.Owner, 200, "")
+	i.Expect(t, "DELETE", "hosts/1/credentials/ssh_key", "", apitest.Owner, 200, "")
 	for field, body := range bad {
-		i.Ask(t, "POST", one, body, apitest.Admin, 422, "invalid", `["body","`+field+`"`)
+		i.Expect(t, "POST", one, body, apitest.Admin, 422, "invalid", `["body","`+field+`"`)
 	}
 }
 
@@ -195,14 +195,14 @@ func TestDiscardInstall(t *testing.T) {
 		return i.Value("SELECT max(id) FROM jobs")
 	}
 	failed, good := insert("failed"), insert("succeeded")
-	i.Ask(t, "DELETE", "catalog/installs/"+failed, `{"confirm":"left"}`, apitest.Operator, 403, "forbidden")
-	i.Ask(t, "DELETE", "catalog/installs/"+failed, `{"confirm":"left"}`, &apitest.Caller{Role: identity.Owner, Team: 2}, 404, "not_found")
-	i.Ask(t, "DELETE", "catalog/installs/"+good, `{"confirm":"left"}`, apitest.Admin, 409, "invalid_state")
-	i.Ask(t, "DELETE", "catalog/installs/"+failed, "", apitest.Admin, 409, "confirm_required", `"confirm_phrase":"left"`)
-	i.Ask(t, "DELETE", "catalog/installs/"+failed+"?plan=true", "", apitest.Admin, 200, "", "left is destroyed")
-	i.Ask(t, "DELETE", "catalog/installs/"+failed, `{"confirm":"left"}`, apitest.Admin, 202, "", `"kind":"app.discard"`)
+	i.Expect(t, "DELETE", "catalog/installs/"+failed, `{"confirm":"left"}`, apitest.Operator, 403, "forbidden")
+	i.Expect(t, "DELETE", "catalog/installs/"+failed, `{"confirm":"left"}`, &apitest.Caller{Role: identity.Owner, Team: 2}, 404, "not_found")
+	i.Expect(t, "DELETE", "catalog/installs/"+good, `{"confirm":"left"}`, apitest.Admin, 409, "invalid_state")
+	i.Expect(t, "DELETE", "catalog/installs/"+failed, "", apitest.Admin, 409, "confirm_required", `"confirm_phrase":"left"`)
+	i.Expect(t, "DELETE", "catalog/installs/"+failed+"?plan=true", "", apitest.Admin, 200, "", "left is destroyed")
+	i.Expect(t, "DELETE", "catalog/installs/"+failed, `{"confirm":"left"}`, apitest.Admin, 202, "", `"kind":"app.discard"`)
 	i.Cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Tags = nil })
-	i.Ask(t, "DELETE", "catalog/installs/"+failed, `{"confirm":"left"}`, apitest.Admin, 409, "invalid_state", "no longer has a container")
+	i.Expect(t, "DELETE", "catalog/installs/"+failed, `{"confirm":"left"}`, apitest.Admin, 409, "invalid_state", "no longer has a container")
 	i.Cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Tags = []string{mark} })
 	i.Queue.Unsuspend()
 	waittest.Until(t, "the container is destroyed", func() bool {

@@ -50,7 +50,7 @@ func newCatalog(t *testing.T) *catalogFixture {
 func (f *catalogFixture) ask(t *testing.T, method, url, body string, as *apitest.Caller, status int, code string,
 	contains ...string) []byte {
 	t.Helper()
-	return f.Ask(t, method, "catalog"+url, body, as, status, code, contains...).Body
+	return f.Expect(t, method, "catalog"+url, body, as, status, code, contains...).Body
 }
 
 func (f *catalogFixture) on(t *testing.T) {
@@ -100,7 +100,7 @@ func TestIconsOfTheCatalog(t *testing.T) {
 	f.refresh(t)
 	var tag string
 	f.Run(t, apitest.Scenario{Name: "icon", URL: "/api/v1/catalog/mem%2Fa/icon", As: apitest.Viewer, Status: 200, After: func(t *testing.T,
-		a *apitest.Answer) {
+		a *apitest.Response) {
 		tag = a.Header.Get("ETag")
 		policy := a.Header.Get("Content-Security-Policy")
 		if a.Header.Get("Content-Type") != "image/png" || a.Header.Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(policy,

@@ -34,51 +34,53 @@ func TestCreateVM(t *testing.T) {
 		return `{"host_id":1,"name":"web1","storage":"local","bridge":"br0"` + more + `}`
 	}
 	foreign := apitest.In(2, identity.Owner)
-	b.Ask(t, "POST", "vms", order(""), apitest.Operator, 403, "forbidden")
-	b.Ask(t, "POST", "vms", order(""), foreign, 404, "not_found")
-	b.Ask(t, "POST", "vms", `{"host_id":9,"name":"web1"}`, apitest.Admin, 404, "not_found")
-	b.Ask(t, "POST", "vms", `{"host_id":1}`, apitest.Admin, 422, "invalid", `"name"`)
-	b.Ask(t, "POST", "vms", `{"host_id":1,"name":"web1"}`, apitest.Admin, 422, "invalid", `["body","storage"]`, `["body","bridge"]`)
-	b.Ask(t, "POST", "vms", `{"host_id":1,"name":"-web_1","storage":"none","bridge":"br9","cores":900,"memory_mb":9000000,"disk_gb":900000,`+
-		`"ostype":"dos","iso":"local:iso/none.iso","vmid":7}`, apitest.Admin, 422, "invalid", `["body","name"]`, `["body","storage"]`,
+	b.Expect(t, "POST", "vms", order(""), apitest.Operator, 403, "forbidden")
+	b.Expect(t, "POST", "vms", order(""), foreign, 404, "not_found")
+	b.Expect(t, "POST", "vms", `{"host_id":9,"name":"web1"}`, apitest.Admin, 404, "not_found")
+	b.Expect(t, "POST", "vms", `{"host_id":1}`, apitest.Admin, 422, "invalid", `"name"`)
+	b.Expect(t, "POST", "vms", `{"host_id":1,"name":"web1"}`, apitest.Admin, 422, "invalid", `["body","storage"]`, `["body","bridge"]`)
+	b.Expect(t, "POST", "vms",
+		`{"host_id":1,"name":"-web_1","storage":"none","bridge":"br9","cores":900,"memory_mb":9000000,"disk_gb":900000,`+
+			`"ostype":"dos","iso":"local:iso/none.iso","vmid":7}`, apitest.Admin, 422, "invalid", `["body","name"]`, `["body","storage"]`,
 		`["body","bridge"]`, `["body","cores"]`, `["body","memory_mb"]`, `["body","disk_gb"]`, `["body","ostype"]`, `["body","iso"]`,
 		`["body","vmid"]`)
-	b.Ask(t, "POST", "vms", order(`,"node":"nowhere"`), apitest.Admin, 422, "invalid", `["body","node"]`)
-	b.Ask(t, "POST", "vms", strings.ReplaceAll(order(`,"node":"nowhere"`), "web1", "a..b"), apitest.Admin, 422, "invalid", `["body","node"]`,
+	b.Expect(t, "POST", "vms", order(`,"node":"nowhere"`), apitest.Admin, 422, "invalid", `["body","node"]`)
+	b.Expect(t, "POST", "vms", strings.ReplaceAll(order(`,"node":"nowhere"`), "web1", "a..b"), apitest.Admin, 422, "invalid",
+		`["body","node"]`,
 		`["body","name"]`)
-	b.Ask(t, "POST", "vms", strings.ReplaceAll(order(""), "web1", "a-.b"), apitest.Admin, 422, "invalid", `["body","name"]`)
-	b.Ask(t, "POST", "vms", order(`,"disk_gb":5000`), apitest.Admin, 422, "invalid", "GiB free")
-	b.Ask(t, "POST", "vms", order(`,"cores":0`), apitest.Admin, 422, "invalid", `["body","cores"]`)
-	b.Ask(t, "POST", "vms", strings.ReplaceAll(order(""), `"local"`, `"archive"`), apitest.Admin, 422, "invalid",
+	b.Expect(t, "POST", "vms", strings.ReplaceAll(order(""), "web1", "a-.b"), apitest.Admin, 422, "invalid", `["body","name"]`)
+	b.Expect(t, "POST", "vms", order(`,"disk_gb":5000`), apitest.Admin, 422, "invalid", "GiB free")
+	b.Expect(t, "POST", "vms", order(`,"cores":0`), apitest.Admin, 422, "invalid", `["body","cores"]`)
+	b.Expect(t, "POST", "vms", strings.ReplaceAll(order(""), `"local"`, `"archive"`), apitest.Admin, 422, "invalid",
 		"does not accept disks of a vm")
-	b.Ask(t, "POST", "vms", strings.ReplaceAll(order(""), `"local"`, `"away"`), apitest.Admin, 422, "invalid", "not available")
-	b.Ask(t, "POST", "vms", order(`,"cores":900,"vmid":`+string(b.Refs["stopped"].ID)), apitest.Admin, 422, "invalid", `["body","vmid"]`,
+	b.Expect(t, "POST", "vms", strings.ReplaceAll(order(""), `"local"`, `"away"`), apitest.Admin, 422, "invalid", "not available")
+	b.Expect(t, "POST", "vms", order(`,"cores":900,"vmid":`+string(b.Refs["stopped"].ID)), apitest.Admin, 422, "invalid", `["body","vmid"]`,
 		"is taken", `["body","cores"]`)
-	b.Ask(t, "POST", "vms", order(`,"vmid":7`), apitest.Admin, 422, "invalid", `"greater_than_equal"`, "must be from")
-	b.Ask(t, "POST", "vms", order(`,"ostype":"dos"`), apitest.Admin, 422, "invalid", "must be one of l26, win11, other")
+	b.Expect(t, "POST", "vms", order(`,"vmid":7`), apitest.Admin, 422, "invalid", `"greater_than_equal"`, "must be from")
+	b.Expect(t, "POST", "vms", order(`,"ostype":"dos"`), apitest.Admin, 422, "invalid", "must be one of l26, win11, other")
 	b.Cluster.AddStorage(memdriver.StorageSpec{Name: "tight", VMs: true, FreeGB: 32})
-	b.Ask(t, "POST", "vms", strings.ReplaceAll(order(`,"disk_gb":32`), `"local"`, `"tight"`), apitest.Admin, 422, "invalid", "GiB free")
+	b.Expect(t, "POST", "vms", strings.ReplaceAll(order(`,"disk_gb":32`), `"local"`, `"tight"`), apitest.Admin, 422, "invalid", "GiB free")
 	if n := b.Value("SELECT count(*) FROM jobs"); n != "0" {
 		t.Fatalf("%s jobs were made", n)
 	}
 	b.Cluster.AddStorage(memdriver.StorageSpec{Name: "thin", VMs: true, FreeGB: 20, Thin: true})
-	b.Ask(t, "POST", "vms", strings.ReplaceAll(order(`,"disk_gb":32`), `"local"`, `"thin"`), apitest.Admin, 202, "")
+	b.Expect(t, "POST", "vms", strings.ReplaceAll(order(`,"disk_gb":32`), `"local"`, `"thin"`), apitest.Admin, 202, "")
 	if told := b.Value("SELECT params->>'warnings' FROM jobs"); !strings.Contains(told, "The storage thin has 20 GiB free") {
 		t.Errorf("the warnings are %s", told)
 	}
 	b.Exec("DELETE FROM jobs")
 	var first, second struct{ VMID int64 }
 	for _, into := range []any{&first, &second} {
-		b.Ask(t, "POST", "vms", order(`,"iso":"local:iso/installer.iso","node":null,"vlan_tag":7,"start":true`), apitest.Admin, 202, "",
+		b.Expect(t, "POST", "vms", order(`,"iso":"local:iso/installer.iso","node":null,"vlan_tag":7,"start":true`), apitest.Admin, 202, "",
 			`"kind":"vm.create"`, `"vmid":`).Decode(t, into)
 	}
 	if first.VMID == 0 || second.VMID == 0 || first.VMID == second.VMID {
 		t.Errorf("two VMs that are to be made have the numbers %d and %d", first.VMID, second.VMID)
 	}
-	b.Ask(t, "POST", "vms", order(fmt.Sprintf(`,"vmid":%d`, first.VMID)), apitest.Admin, 422, "invalid", `["body","vmid"]`,
+	b.Expect(t, "POST", "vms", order(fmt.Sprintf(`,"vmid":%d`, first.VMID)), apitest.Admin, 422, "invalid", `["body","vmid"]`,
 		"reserved by a job")
 	b.Exec("DELETE FROM host_credentials WHERE capability = 'lifecycle'")
-	b.Ask(t, "POST", "vms", order(""), apitest.Admin, 409, "capability_missing")
+	b.Expect(t, "POST", "vms", order(""), apitest.Admin, 409, "capability_missing")
 }
 
 func TestPlacementOfVMs(t *testing.T) {
@@ -88,10 +90,10 @@ func TestPlacementOfVMs(t *testing.T) {
 	b.Cluster.AddStorage(memdriver.StorageSpec{Name: "away", VMs: true, FreeGB: 9000, Away: true})
 	node := b.Value("SELECT name FROM nodes ORDER BY name LIMIT 1")
 	url := "hosts/1/nodes/" + node + "/placement"
-	b.Ask(t, "GET", url, "", nil, 401, "unauthenticated")
-	b.Ask(t, "GET", url, "", apitest.In(2, identity.Owner), 404, "not_found")
-	b.Ask(t, "GET", "hosts/9/nodes/"+node+"/placement", "", apitest.Viewer, 404, "not_found")
-	b.Ask(t, "GET", "hosts/1/nodes/nowhere/placement", "", apitest.Viewer, 404, "not_found")
+	b.Expect(t, "GET", url, "", nil, 401, "unauthenticated")
+	b.Expect(t, "GET", url, "", apitest.In(2, identity.Owner), 404, "not_found")
+	b.Expect(t, "GET", "hosts/9/nodes/"+node+"/placement", "", apitest.Viewer, 404, "not_found")
+	b.Expect(t, "GET", "hosts/1/nodes/nowhere/placement", "", apitest.Viewer, 404, "not_found")
 	var first, second struct {
 		Number   int64
 		Bridges  []string
@@ -113,7 +115,7 @@ func TestPlacementOfVMs(t *testing.T) {
 		}
 	}
 	// A number that a job is about to use is not free.
-	b.Ask(t, "POST", "vms", fmt.Sprintf(`{"host_id":1,"name":"web1","storage":"local","bridge":"br0","vmid":%d}`, first.Number),
+	b.Expect(t, "POST", "vms", fmt.Sprintf(`{"host_id":1,"name":"web1","storage":"local","bridge":"br0","vmid":%d}`, first.Number),
 		apitest.Admin, 202, "")
 	b.Get(t, url, &second)
 	if first.Number == 0 || second.Number <= first.Number {
@@ -130,29 +132,30 @@ func TestDeleteVM(t *testing.T) {
 		('Both', '0 1 * * *', 'UTC', 'backup.run', '{"targets":[{"vm":%[1]s},{"app":1}]}', true),
 		('Alone', '0 1 * * *', 'UTC', 'backup.run', '{"targets":[{"vm":%[1]s}]}', true),
 		('Others', '0 1 * * *', 'UTC', 'backup.run', '{"targets":[{"app":1}]}', true)`, strings.TrimPrefix(b.VM("stopped"), "vms/")))
-	b.Ask(t, "DELETE", b.VM("stopped"), `{"confirm":"stopped"}`, apitest.Admin, 403, "forbidden")
-	b.Ask(t, "DELETE", b.VM("stopped"), `{"confirm":"stopped"}`, apitest.In(2, identity.Owner), 404, "not_found")
-	b.Ask(t, "DELETE", b.VM("running"), `{"confirm":"running"}`, apitest.Owner, 409, "guest_running")
-	b.Ask(t, "DELETE", b.VM("running")+"?plan=true", "", apitest.Owner, 200, "", `"blockers":[{"error":"guest_running"`,
+	b.Expect(t, "DELETE", b.VM("stopped"), `{"confirm":"stopped"}`, apitest.Admin, 403, "forbidden")
+	b.Expect(t, "DELETE", b.VM("stopped"), `{"confirm":"stopped"}`, apitest.In(2, identity.Owner), 404, "not_found")
+	b.Expect(t, "DELETE", b.VM("running"), `{"confirm":"running"}`, apitest.Owner, 409, "guest_running")
+	b.Expect(t, "DELETE", b.VM("running")+"?plan=true", "", apitest.Owner, 200, "", `"blockers":[{"error":"guest_running"`,
 		`"confirm_phrase":"running"`)
-	b.Ask(t, "DELETE", b.VM("stopped"), "", apitest.Owner, 409, "confirm_required", `"confirm_phrase":"stopped"`, `"size_bytes":34359738368`,
+	b.Expect(t, "DELETE", b.VM("stopped"), "", apitest.Owner, 409, "confirm_required", `"confirm_phrase":"stopped"`,
+		`"size_bytes":34359738368`,
 		"stopped is also removed from the hypervisor's own backup jobs and high availability.", "The schedule Nightly has no targets",
 		"The schedule Alone has no targets", "The schedule Both continues with its other targets.")
 	b.Run(t, apitest.Scenario{Name: "no others", Method: "DELETE", URL: "/api/v1/" + b.VM("stopped") + "?plan=true", As: apitest.Owner,
 		Status: 200, Lacks: []string{"The schedule Others"}})
 	b.Cluster.ChangeConfig(b.Refs["stopped"].ID, func(c *hypervisor.Config) { c.Protected = true })
-	b.Ask(t, "DELETE", b.VM("stopped"), "", apitest.Owner, 409, "protected")
+	b.Expect(t, "DELETE", b.VM("stopped"), "", apitest.Owner, 409, "protected")
 	b.Cluster.ChangeConfig(b.Refs["stopped"].ID, func(c *hypervisor.Config) { c.Protected = false })
-	b.Ask(t, "DELETE", b.VM("stopped"), `{"confirm":"stopped"}`, apitest.Owner, 202, "", `"kind":"vm.delete"`, `"params":{"purge":true}`)
-	b.Ask(t, "DELETE", b.VM("stopped"), `{"confirm":"stopped"}`, apitest.Owner, 409, "guest_busy")
-	b.Ask(t, "DELETE", b.VM("template")+"?plan=true", `{"purge":false}`, apitest.Owner, 200, "",
+	b.Expect(t, "DELETE", b.VM("stopped"), `{"confirm":"stopped"}`, apitest.Owner, 202, "", `"kind":"vm.delete"`, `"params":{"purge":true}`)
+	b.Expect(t, "DELETE", b.VM("stopped"), `{"confirm":"stopped"}`, apitest.Owner, 409, "guest_busy")
+	b.Expect(t, "DELETE", b.VM("template")+"?plan=true", `{"purge":false}`, apitest.Owner, 200, "",
 		"The entries for template in the hypervisor's own backup jobs and high availability stay.")
-	b.Ask(t, "DELETE", b.VM("template"), `{"confirm":"template","purge":false}`, apitest.Owner, 202, "", `"params":{"purge":false}`)
+	b.Expect(t, "DELETE", b.VM("template"), `{"confirm":"template","purge":false}`, apitest.Owner, 202, "", `"params":{"purge":false}`)
 	b.Exec("UPDATE jobs SET status = 'failed'")
 	b.Exec("INSERT INTO settings (key, value) VALUES ('self.host_id', '1')")
 	b.Guests.Self.Hostname = "running"
-	b.Ask(t, "DELETE", b.VM("running"), "", apitest.Owner, 409, "self_target", `"confirm_phrase":"running"`, `"is_self":true`)
-	b.Ask(t, "DELETE", b.VM("running"), `{"confirm":"running"}`, apitest.Owner, 409, "guest_running")
+	b.Expect(t, "DELETE", b.VM("running"), "", apitest.Owner, 409, "self_target", `"confirm_phrase":"running"`, `"is_self":true`)
+	b.Expect(t, "DELETE", b.VM("running"), `{"confirm":"running"}`, apitest.Owner, 409, "guest_running")
 }
 
 // addVolumes gives a guest disks that it does not use, that wait, that belong to another guest and to none, and drives.
@@ -194,34 +197,34 @@ func TestDeleteVMWithoutAName(t *testing.T) {
 	b := newClones(t)
 	ref := b.Cluster.NewGuest(hypervisor.VM, hypervisor.GuestStopped)
 	b.Cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Name = "" })
-	b.Ask(t, "POST", "hosts/1/sync", "", apitest.Operator, 200, "")
+	b.Expect(t, "POST", "hosts/1/sync", "", apitest.Operator, 200, "")
 	phrase := "VM " + string(ref.ID)
 	path, asks := "vms/"+b.Value("SELECT id FROM guests WHERE name = $1", phrase), fmt.Sprintf(`"confirm_phrase":%q`, phrase)
-	b.Ask(t, "DELETE", path+"?plan=true", "", apitest.Owner, 200, "", asks, phrase+" is destroyed.")
+	b.Expect(t, "DELETE", path+"?plan=true", "", apitest.Owner, 200, "", asks, phrase+" is destroyed.")
 	for _, body := range []string{"", `{"confirm":null}`, `{"confirm":""}`, `{"confirm":"VM"}`, `{"confirm":" "}`,
 		fmt.Sprintf(`{"confirm":%q}`, ref.ID), fmt.Sprintf(`{"confirm":"vm %s"}`, ref.ID), fmt.Sprintf(`{"confirm":"%s "}`, phrase)} {
-		b.Ask(t, "DELETE", path, body, apitest.Owner, 409, "confirm_required", asks)
+		b.Expect(t, "DELETE", path, body, apitest.Owner, 409, "confirm_required", asks)
 	}
 	if n := b.Value("SELECT count(*) FROM jobs WHERE kind = 'vm.delete'"); n != "0" {
 		t.Errorf("%s jobs were made", n)
 	}
-	b.Ask(t, "DELETE", path, fmt.Sprintf(`{"confirm":%q}`, phrase), apitest.Owner, 202, "", `"kind":"vm.delete"`)
+	b.Expect(t, "DELETE", path, fmt.Sprintf(`{"confirm":%q}`, phrase), apitest.Owner, 202, "", `"kind":"vm.delete"`)
 }
 
 func TestCloneGuests(t *testing.T) {
 	t.Parallel()
 	b := newClones(t)
 	clone := b.VM("stopped") + "/clone"
-	b.Ask(t, "POST", clone, "", apitest.Operator, 403, "forbidden")
-	b.Ask(t, "POST", clone, "", apitest.In(2, identity.Owner), 404, "not_found")
-	b.Ask(t, "POST", clone, `{"full":false}`, apitest.Admin, 409, "linked_clone_needs_template", "it is not a template")
-	b.Ask(t, "POST", clone, `{"name":"a_b","storage":"none","newid":7}`, apitest.Admin, 422, "invalid", `["body","name"]`,
+	b.Expect(t, "POST", clone, "", apitest.Operator, 403, "forbidden")
+	b.Expect(t, "POST", clone, "", apitest.In(2, identity.Owner), 404, "not_found")
+	b.Expect(t, "POST", clone, `{"full":false}`, apitest.Admin, 409, "linked_clone_needs_template", "it is not a template")
+	b.Expect(t, "POST", clone, `{"name":"a_b","storage":"none","newid":7}`, apitest.Admin, 422, "invalid", `["body","name"]`,
 		`["body","storage"]`, `["body","newid"]`)
-	b.Ask(t, "POST", clone, `{"target":"nowhere"}`, apitest.Admin, 422, "invalid", `["body","target"]`)
-	b.Ask(t, "POST", clone, `{"newid":`+string(b.Refs["running"].ID)+`}`, apitest.Admin, 422, "invalid", `["body","newid"]`)
-	b.Ask(t, "POST", b.VM("template")+"/clone", `{"full":false,"storage":"local"}`, apitest.Admin, 422, "invalid", `["body","storage"]`)
-	b.Ask(t, "POST", clone+"?plan=true", `{"name":"copy"}`, apitest.Admin, 200, "", "stopped is cloned to copy", `"confirm_phrase":null`)
-	b.Ask(t, "POST", clone+"?plan=true", `{"full":false}`, apitest.Admin, 200, "", `"blockers":[{"error":"linked_clone_needs_template"`)
+	b.Expect(t, "POST", clone, `{"target":"nowhere"}`, apitest.Admin, 422, "invalid", `["body","target"]`)
+	b.Expect(t, "POST", clone, `{"newid":`+string(b.Refs["running"].ID)+`}`, apitest.Admin, 422, "invalid", `["body","newid"]`)
+	b.Expect(t, "POST", b.VM("template")+"/clone", `{"full":false,"storage":"local"}`, apitest.Admin, 422, "invalid", `["body","storage"]`)
+	b.Expect(t, "POST", clone+"?plan=true", `{"name":"copy"}`, apitest.Admin, 200, "", "stopped is cloned to copy", `"confirm_phrase":null`)
+	b.Expect(t, "POST", clone+"?plan=true", `{"full":false}`, apitest.Admin, 200, "", `"blockers":[{"error":"linked_clone_needs_template"`)
 	// What the hypervisor does not copy is told before the job, of full and of linked copies.
 	for path, of := range map[string]struct{ name, kind, body string }{"apps/1/clone": {"files", "mp0", ""},
 		b.VM("template") + "/clone": {"template", "scsi7", `{"full":false}`}} {
@@ -229,29 +232,29 @@ func TestCloneGuests(t *testing.T) {
 		b.Cluster.ChangeConfig(b.Refs[of.name].ID, func(c *hypervisor.Config) {
 			c.Disks = append(c.Disks, hypervisor.Disk{Key: of.kind, Local: true})
 		})
-		b.Ask(t, "POST", path+"?plan=true", of.body, apitest.Admin, 200, "", `"blockers":[{"error":"invalid_state"`, "remove "+of.kind)
-		b.Ask(t, "POST", path, of.body, apitest.Admin, 409, "invalid_state", "directories and devices of the node")
+		b.Expect(t, "POST", path+"?plan=true", of.body, apitest.Admin, 200, "", `"blockers":[{"error":"invalid_state"`, "remove "+of.kind)
+		b.Expect(t, "POST", path, of.body, apitest.Admin, 409, "invalid_state", "directories and devices of the node")
 		b.Cluster.ChangeConfig(b.Refs[of.name].ID, func(c *hypervisor.Config) { *c = config })
 	}
 	b.Cluster.AddStorage(memdriver.StorageSpec{Name: "local", VMs: true, Containers: true, FreeGB: 31})
-	b.Ask(t, "POST", clone, "", apitest.Admin, 422, "invalid", "the storage local has 31 GiB free, but the clone needs 32 GiB")
+	b.Expect(t, "POST", clone, "", apitest.Admin, 422, "invalid", "the storage local has 31 GiB free, but the clone needs 32 GiB")
 	b.Cluster.AddStorage(memdriver.StorageSpec{Name: "local", VMs: true, Containers: true, FreeGB: 31, Thin: true})
-	b.Ask(t, "POST", clone+"?plan=true", "", apitest.Admin, 200, "", `"blockers":[]`,
+	b.Expect(t, "POST", clone+"?plan=true", "", apitest.Admin, 200, "", `"blockers":[]`,
 		"The storage local has 31 GiB free, but the disks can grow to 32 GiB")
 	b.Cluster.AddStorage(memdriver.StorageSpec{Name: "local", VMs: true, Containers: true, FreeGB: 1000})
-	b.Ask(t, "POST", clone, "", apitest.Admin, 202, "", `"kind":"vm.clone"`, `"params":{"full":true}`, `"vmid":`)
-	b.Ask(t, "POST", b.VM("template")+"/clone", `{"full":false,"name":"linked"}`, apitest.Admin, 202, "",
+	b.Expect(t, "POST", clone, "", apitest.Admin, 202, "", `"kind":"vm.clone"`, `"params":{"full":true}`, `"vmid":`)
+	b.Expect(t, "POST", b.VM("template")+"/clone", `{"full":false,"name":"linked"}`, apitest.Admin, 202, "",
 		`"params":{"full":false,"name":"linked"}`)
-	b.Ask(t, "POST", "apps/1/clone", `{"newid":4000,"name":null}`, apitest.Admin, 202, "", `"kind":"app.clone"`, `"vmid":4000`)
-	b.Ask(t, "POST", "apps/1/clone", "", apitest.Admin, 409, "guest_busy")
+	b.Expect(t, "POST", "apps/1/clone", `{"newid":4000,"name":null}`, apitest.Admin, 202, "", `"kind":"app.clone"`, `"vmid":4000`)
+	b.Expect(t, "POST", "apps/1/clone", "", apitest.Admin, 409, "guest_busy")
 	b.Exec("UPDATE jobs SET status = 'failed'")
 	b.Exec("UPDATE guests SET name = 'VM 7 (old)' WHERE name = 'stopped'")
-	b.Ask(t, "POST", clone, "", apitest.Admin, 202, "")
+	b.Expect(t, "POST", clone, "", apitest.Admin, 202, "")
 	if got := b.Value("SELECT params->'spec'->>'Name' FROM jobs ORDER BY id DESC LIMIT 1"); got != "VM-7-old-copy" {
 		t.Errorf("the copy of a guest whose name no new one may have is called %q", got)
 	}
 	b.Exec("DELETE FROM host_credentials WHERE capability = 'lifecycle'")
-	b.Ask(t, "POST", "apps/1/clone?plan=true", "", apitest.Admin, 200, "", `"blockers":[{"error":"capability_missing"`)
+	b.Expect(t, "POST", "apps/1/clone?plan=true", "", apitest.Admin, 200, "", `"blockers":[{"error":"capability_missing"`)
 }
 
 // A template whose disks linked clones need is not deleted, and who deletes it is told of the clones.
@@ -265,38 +268,38 @@ func TestDelete_RefusesTemplateWithLinkedClones(t *testing.T) {
 	}
 	add("alone", "", b.Refs["running"].ID)
 	add("of-another", base.Storage+":something", b.Refs["running"].ID)
-	b.Ask(t, "DELETE", b.VM("template")+"?plan=true", "", apitest.Owner, 200, "", `"blockers":[]`)
+	b.Expect(t, "DELETE", b.VM("template")+"?plan=true", "", apitest.Owner, 200, "", `"blockers":[]`)
 	add("linked-1", base.Volume, b.Refs["stopped"].ID)
 	add("linked-2", base.Volume, "999")
 	const says = "cannot delete template: linked clones need its disks: stopped, 1 other guest; delete them first"
-	b.Ask(t, "DELETE", b.VM("template")+"?plan=true", "", apitest.Owner, 200, "", `"blockers":[{"error":"volume_in_use"`, says)
-	b.Ask(t, "DELETE", b.VM("template"), `{"confirm":"template"}`, apitest.Owner, 409, "volume_in_use", says)
+	b.Expect(t, "DELETE", b.VM("template")+"?plan=true", "", apitest.Owner, 200, "", `"blockers":[{"error":"volume_in_use"`, says)
+	b.Expect(t, "DELETE", b.VM("template"), `{"confirm":"template"}`, apitest.Owner, 409, "volume_in_use", says)
 	// So is the template of a container.
 	box := b.Cluster.ConfigOf(b.Refs["files"].ID).Disks[0]
 	b.Cluster.Change(b.Refs["files"].ID, func(g *hypervisor.Guest) { g.Template = true })
-	b.Ask(t, "POST", "hosts/1/sync", "", apitest.Operator, 200, "")
+	b.Expect(t, "POST", "hosts/1/sync", "", apitest.Operator, 200, "")
 	b.Cluster.AddVolume(box.Storage, hypervisor.Volume{Name: "linked-3", Kind: hypervisor.VolumeDisk, Content: "rootdir", Parent: box.Volume,
 		Guest: b.Refs["wiki"].ID})
-	b.Ask(t, "DELETE", "apps/1", `{"confirm":"files"}`, apitest.Owner, 409, "volume_in_use", "linked clones need its disks: wiki")
+	b.Expect(t, "DELETE", "apps/1", `{"confirm":"files"}`, apitest.Owner, 409, "volume_in_use", "linked clones need its disks: wiki")
 	// What cannot be listed keeps nobody: the hypervisor itself refuses.
 	b.Cluster.SetFault("content", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no answer")})
-	b.Ask(t, "DELETE", b.VM("template")+"?plan=true", "", apitest.Owner, 200, "", `"blockers":[]`)
+	b.Expect(t, "DELETE", b.VM("template")+"?plan=true", "", apitest.Owner, 200, "", `"blockers":[]`)
 }
 
 // The hypervisor copies a running VM, and no running container.
 func TestClone_RefusesFullCopyOfRunningContainer(t *testing.T) {
 	t.Parallel()
 	b := newClones(t)
-	b.Ask(t, "POST", "apps/2/clone", "", apitest.Admin, 409, "guest_running",
+	b.Expect(t, "POST", "apps/2/clone", "", apitest.Admin, 409, "guest_running",
 		"cannot clone wiki: the container is running; stop it first")
-	b.Ask(t, "POST", "apps/2/clone?plan=true", "", apitest.Admin, 200, "", `"blockers":[{"error":"guest_running"`)
-	b.Ask(t, "POST", b.VM("running")+"/clone", "", apitest.Admin, 202, "")
+	b.Expect(t, "POST", "apps/2/clone?plan=true", "", apitest.Admin, 200, "", `"blockers":[{"error":"guest_running"`)
+	b.Expect(t, "POST", b.VM("running")+"/clone", "", apitest.Admin, 202, "")
 	b.Cluster.Change(b.Refs["wiki"].ID, func(g *hypervisor.Guest) { g.Status = hypervisor.GuestPaused })
-	b.Ask(t, "POST", "hosts/1/sync", "", apitest.Operator, 200, "")
-	b.Ask(t, "POST", "apps/2/clone", "", apitest.Admin, 409, "guest_running", "the container is paused; stop it first")
+	b.Expect(t, "POST", "hosts/1/sync", "", apitest.Operator, 200, "")
+	b.Expect(t, "POST", "apps/2/clone", "", apitest.Admin, 409, "guest_running", "the container is paused; stop it first")
 	b.Cluster.Change(b.Refs["wiki"].ID, func(g *hypervisor.Guest) { g.Status = hypervisor.GuestStopped })
-	b.Ask(t, "POST", "hosts/1/sync", "", apitest.Operator, 200, "")
-	b.Ask(t, "POST", "apps/2/clone", "", apitest.Admin, 202, "")
+	b.Expect(t, "POST", "hosts/1/sync", "", apitest.Operator, 200, "")
+	b.Expect(t, "POST", "apps/2/clone", "", apitest.Admin, 202, "")
 }
 
 // A job of which it is not known how it ended is not asked for again while its task runs: that could make a second copy.
@@ -314,9 +317,9 @@ func TestRetryWhileTheTaskRuns(t *testing.T) {
 			SELECT %d, '%s', 'unknown', 1, 1, 'vm', id, 'x', '{}', '%s', now(), now() FROM guests WHERE ref = '%s'`, 700+i, kind, task,
 			b.Refs["stopped"].ID))
 		retry := fmt.Sprintf("jobs/%d/retry", 700+i)
-		b.Ask(t, "POST", retry, "", apitest.Admin, 409, "invalid_state", "is still running on the hypervisor")
+		b.Expect(t, "POST", retry, "", apitest.Admin, 409, "invalid_state", "is still running on the hypervisor")
 		b.Cluster.EndTask(task, hypervisor.TaskOK, "")
-		b.Ask(t, "POST", retry, "", apitest.Admin, 202, "", `"kind":"`+kind+`"`)
+		b.Expect(t, "POST", retry, "", apitest.Admin, 202, "", `"kind":"`+kind+`"`)
 		b.Exec("UPDATE jobs SET status = 'failed' WHERE status = 'queued'")
 	}
 }
@@ -328,7 +331,7 @@ func TestGuestsThatAreMadeAtOnce(t *testing.T) {
 	for i := range 8 {
 		b.Refs[fmt.Sprint(i)] = b.Cluster.NewGuest(hypervisor.VM, hypervisor.GuestStopped)
 	}
-	b.Ask(t, "POST", "hosts/1/sync", "", apitest.Operator, 200, "")
+	b.Expect(t, "POST", "hosts/1/sync", "", apitest.Operator, 200, "")
 	requests := map[string]string{}
 	for i := range 8 {
 		ref := b.Refs[fmt.Sprint(i)].ID
@@ -360,18 +363,18 @@ func TestGuestsThatAreMadeAtOnce(t *testing.T) {
 func TestUninstallApp(t *testing.T) {
 	t.Parallel()
 	b := newClones(t)
-	b.Ask(t, "DELETE", "apps/1", `{"confirm":"files"}`, apitest.Operator, 403, "forbidden")
-	b.Ask(t, "DELETE", "apps/1", `{"confirm":"files"}`, apitest.In(2, identity.Owner), 404, "not_found")
-	b.Ask(t, "DELETE", "apps/1", "", apitest.Admin, 409, "confirm_required", `"confirm_phrase":"files"`, `"kind":"disk"`)
-	b.Ask(t, "DELETE", "apps/1", `{"keep_ct":true}`, apitest.Admin, 409, "confirm_required", "its container stays as it is")
-	b.Ask(t, "DELETE", "apps/1", `{"confirm":"files"}`, apitest.Admin, 200, "", `"removed":false`, `"kind":"app.uninstall"`)
-	b.Ask(t, "DELETE", "apps/1", `{"confirm":"files","keep_ct":true}`, apitest.Admin, 409, "guest_busy")
+	b.Expect(t, "DELETE", "apps/1", `{"confirm":"files"}`, apitest.Operator, 403, "forbidden")
+	b.Expect(t, "DELETE", "apps/1", `{"confirm":"files"}`, apitest.In(2, identity.Owner), 404, "not_found")
+	b.Expect(t, "DELETE", "apps/1", "", apitest.Admin, 409, "confirm_required", `"confirm_phrase":"files"`, `"kind":"disk"`)
+	b.Expect(t, "DELETE", "apps/1", `{"keep_ct":true}`, apitest.Admin, 409, "confirm_required", "its container stays as it is")
+	b.Expect(t, "DELETE", "apps/1", `{"confirm":"files"}`, apitest.Admin, 200, "", `"removed":false`, `"kind":"app.uninstall"`)
+	b.Expect(t, "DELETE", "apps/1", `{"confirm":"files","keep_ct":true}`, apitest.Admin, 409, "guest_busy")
 	b.Exec("UPDATE jobs SET status = 'failed'")
 	b.Exec("UPDATE apps SET guest_id = NULL")
-	b.Ask(t, "DELETE", "apps/1", `{"confirm":"files"}`, apitest.Admin, 409, "invalid_state", "the container of files does not exist")
-	b.Ask(t, "DELETE", "apps/1?plan=true", "", apitest.Admin, 200, "", `"blockers":[{"error":"invalid_state"`)
-	b.Ask(t, "DELETE", "apps/1", `{"confirm":"files","keep_ct":true}`, apitest.Admin, 200, "", `"removed":true,"ct_kept":true,"job":null`)
-	b.Ask(t, "DELETE", "apps/1", `{"confirm":"files","keep_ct":true}`, apitest.Admin, 404, "not_found")
+	b.Expect(t, "DELETE", "apps/1", `{"confirm":"files"}`, apitest.Admin, 409, "invalid_state", "the container of files does not exist")
+	b.Expect(t, "DELETE", "apps/1?plan=true", "", apitest.Admin, 200, "", `"blockers":[{"error":"invalid_state"`)
+	b.Expect(t, "DELETE", "apps/1", `{"confirm":"files","keep_ct":true}`, apitest.Admin, 200, "", `"removed":true,"ct_kept":true,"job":null`)
+	b.Expect(t, "DELETE", "apps/1", `{"confirm":"files","keep_ct":true}`, apitest.Admin, 404, "not_found")
 	if n := b.Value("SELECT count(*) FROM audit WHERE action = 'app.uninstall' AND result = 'ok'"); n != "2" {
 		t.Errorf("%s rows of success in the trail", n)
 	}

@@ -70,7 +70,7 @@ func TestNodesOfClusters(t *testing.T) {
 	list := func(as *apitest.Caller, query string) (lines []string) {
 		t.Helper()
 		var nodes []node
-		r.Ask(t, "GET", "cluster/nodes"+query, "", as, 200, "").Decode(t, &nodes)
+		r.Expect(t, "GET", "cluster/nodes"+query, "", as, 200, "").Decode(t, &nodes)
 		for _, n := range nodes {
 			disk := "?"
 			if n.Disk != nil && n.DiskTotal != nil {

@@ -62,7 +62,7 @@ type clusterSummary struct {
 
 func summaryOf(t *testing.T, r *servicetest.Resource, as *apitest.Caller) (s clusterSummary) {
 	t.Helper()
-	r.Ask(t, "GET", "cluster/summary", "", as, 200, "").Decode(t, &s)
+	r.Expect(t, "GET", "cluster/summary", "", as, 200, "").Decode(t, &s)
 	return s
 }
 

@@ -28,28 +28,28 @@ func TestConfigIsRead(t *testing.T) {
 	t.Parallel()
 	configsInBothShapes(t, func(t *testing.T, b *servicetest.Lab) {
 		vm := b.VM("running") + "/config"
-		b.Ask(t, "GET", vm, "", apitest.Viewer, 200, "", `"cores":2,"sockets":1,"memory_mb":2048,"balloon_mb":null,"swap_mb":null`,
+		b.Expect(t, "GET", vm, "", apitest.Viewer, 200, "", `"cores":2,"sockets":1,"memory_mb":2048,"balloon_mb":null,"swap_mb":null`,
 			`"disks":[{"key":"scsi0","storage":"local"`, `"size_gb":32,"removable":false`, `"nics":[{"key":"net0","name":null,"mac":"02:00`,
 			`"pending":{},"pending_restart":false`, `"ostype":"l26"`)
-		b.Ask(t, "GET", "apps/1/config", "", apitest.Viewer, 200, "", `"swap_mb":512`, `"key":"rootfs"`, `"path":"/"`, `"name":"eth0"`)
-		b.Ask(t, "GET", vm, "", nil, 401, "unauthenticated")
-		b.Ask(t, "GET", vm, "", foreign, 404, "not_found")
-		b.Ask(t, "GET", "vms/999/config", "", apitest.Viewer, 404, "not_found")
+		b.Expect(t, "GET", "apps/1/config", "", apitest.Viewer, 200, "", `"swap_mb":512`, `"key":"rootfs"`, `"path":"/"`, `"name":"eth0"`)
+		b.Expect(t, "GET", vm, "", nil, 401, "unauthenticated")
+		b.Expect(t, "GET", vm, "", foreign, 404, "not_found")
+		b.Expect(t, "GET", "vms/999/config", "", apitest.Viewer, 404, "not_found")
 		b.Cluster.ChangeConfig(b.Refs["running"].ID, func(c *hypervisor.Config) { c.Description = "a\x00b\xff" + strings.Repeat("x", 1<<20) })
-		b.Ask(t, "GET", vm, "", apitest.Viewer, 200, "", `"description":"ab`)
+		b.Expect(t, "GET", vm, "", apitest.Viewer, 200, "", `"description":"ab`)
 		b.Cluster.ChangeConfig(b.Refs["running"].ID, func(c *hypervisor.Config) {
 			c.Disks = append(c.Disks, hypervisor.Disk{Key: "unused0", Storage: "local", Volume: "local:old", Unused: true, LeftOut: true},
 				hypervisor.Disk{Key: "scsi1", Storage: "local", Volume: "local:other", Pending: true, Owner: "999", Kept: true})
 		})
-		b.Ask(t, "GET", vm, "", apitest.Viewer, 200, "", `{"key":"unused0","storage":"local","volume":"local:old","size_gb":null,`+
+		b.Expect(t, "GET", vm, "", apitest.Viewer, 200, "", `{"key":"unused0","storage":"local","volume":"local:old","size_gb":null,`+
 			`"removable":false,"local":false,"path":null,"unused":true,"pending":false,"owner_ref":null,"kept":false,"left_out":true}`,
 			`"unused":false,"pending":true,"owner_ref":"999","kept":true,"left_out":false}`)
-		b.Ask(t, "PATCH", vm[:len(vm)-len("/config")], `{"disks":{"unused0":{"size_gb":40}}}`, apitest.Operator, 422, "invalid", `"unused0"`)
+		b.Expect(t, "PATCH", vm[:len(vm)-len("/config")], `{"disks":{"unused0":{"size_gb":40}}}`, apitest.Operator, 422, "invalid", `"unused0"`)
 		b.Cluster.SetFault("config", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no route")})
-		b.Ask(t, "GET", vm, "", apitest.Viewer, 502, "hypervisor_error", `"reason":"unreachable"`)
+		b.Expect(t, "GET", vm, "", apitest.Viewer, 502, "hypervisor_error", `"reason":"unreachable"`)
 		b.Cluster.SetFault("config", memdriver.Fault{})
 		b.Exec("UPDATE apps SET guest_id = NULL WHERE id = 1")
-		b.Ask(t, "GET", "apps/1/config", "", apitest.Viewer, 409, "invalid_state")
+		b.Expect(t, "GET", "apps/1/config", "", apitest.Viewer, 409, "invalid_state")
 	})
 }
 
@@ -57,31 +57,32 @@ func TestConfigIsRead(t *testing.T) {
 func TestConfigOfVMIsChanged(t *testing.T) {
 	t.Parallel()
 	configsInBothShapes(t, func(t *testing.T, b *servicetest.Lab) {
-		b.Ask(t, "PATCH", b.VM("running"), `{"cores":4,"memory_mb":4096,"balloon_mb":1024,"description":"text","tags":["b","a"],`+
+		b.Expect(t, "PATCH", b.VM("running"), `{"cores":4,"memory_mb":4096,"balloon_mb":1024,"description":"text","tags":["b","a"],`+
 			`"disks":{"scsi0":{"size_gb":40}}}`, apitest.Operator, 200, "", `"cores":2`, `"balloon_mb":1024`, `"description":"text"`,
 			`"tags":["b","a"]`, `"size_gb":40`, `"pending":{"cores":"4","memory":"4096"},"pending_restart":true`)
-		b.Ask(t, "PATCH", b.VM("running"), `{"description":null,"tags":null,"balloon_mb":null}`, apitest.Operator, 200, "", `"description":""`,
+		b.Expect(t, "PATCH", b.VM("running"), `{"description":null,"tags":null,"balloon_mb":null}`, apitest.Operator, 200, "",
+			`"description":""`,
 			`"tags":[]`, `"balloon_mb":0`)
 		var now struct{ Digest string }
 		b.Get(t, b.VM("stopped")+"/config", &now)
 		body := func(digest string) string {
 			return fmt.Sprintf(`{"cores":3,"sockets":2,"cpu_type":"kvm64","digest":%q}`, digest)
 		}
-		b.Ask(t, "PATCH", b.VM("stopped"), body(now.Digest), apitest.Operator, 200, "", `"cores":3,"sockets":2`, `"cpu_type":"kvm64"`,
+		b.Expect(t, "PATCH", b.VM("stopped"), body(now.Digest), apitest.Operator, 200, "", `"cores":3,"sockets":2`, `"cpu_type":"kvm64"`,
 			`"pending_restart":false`)
-		b.Ask(t, "PATCH", b.VM("stopped"), body(now.Digest), apitest.Operator, 409, "digest_conflict")
+		b.Expect(t, "PATCH", b.VM("stopped"), body(now.Digest), apitest.Operator, 409, "digest_conflict")
 		// A size that is there already is none to change, beside others.
-		b.Ask(t, "PATCH", b.VM("stopped"), `{"disks":{"scsi0":{"size_gb":32}}}`, apitest.Operator, 200, "", `"size_gb":32`)
+		b.Expect(t, "PATCH", b.VM("stopped"), `{"disks":{"scsi0":{"size_gb":32}}}`, apitest.Operator, 200, "", `"size_gb":32`)
 		if !b.UIDs {
 			path := b.VM("template")
-			b.Ask(t, "PATCH", path, `{"name":"golden"}`, apitest.Operator, 200, "", `"name":"golden"`)
+			b.Expect(t, "PATCH", path, `{"name":"golden"}`, apitest.Operator, 200, "", `"name":"golden"`)
 			// Not only once the next poll has seen it: who works on the guest is asked for its name.
-			b.Ask(t, "GET", path, "", apitest.Operator, 200, "", `"name":"golden"`)
+			b.Expect(t, "GET", path, "", apitest.Operator, 200, "", `"name":"golden"`)
 		}
 		want := `ok {"changed": ["description", "tags", "cores", "memory_mb", "balloon_mb", "disks.scsi0"]}; ` +
 			`ok {"changed": ["description", "tags", "balloon_mb"]}; ok {"changed": ["cpu_type", "cores", "sockets"]}; ` +
 			`refused digest_conflict {}; ok {"changed": []}`
-		if got := b.Trail("vm.reconfigure"); !strings.HasPrefix(got, want) {
+		if got := b.AuditLog("vm.reconfigure"); !strings.HasPrefix(got, want) {
 			t.Errorf("the trail:\n%s\nwant\n%s", got, want)
 		}
 	})
@@ -99,7 +100,7 @@ func TestConfigDigestThatBecomesStale(t *testing.T) {
 			}}
 		}
 		b.WrapChanges(wrap)
-		b.Ask(t, "PATCH", b.VM("stopped"), fmt.Sprintf(`{"cores":3,"digest":%q}`, now.Digest), apitest.Operator, 409, "digest_conflict",
+		b.Expect(t, "PATCH", b.VM("stopped"), fmt.Sprintf(`{"cores":3,"digest":%q}`, now.Digest), apitest.Operator, 409, "digest_conflict",
 			`"done":[]`)
 	})
 }
@@ -124,7 +125,7 @@ func TestChangeConfigRefuses(t *testing.T) {
 		})
 		ask := func(url, body string, as *apitest.Caller, status int, code string, contains ...string) {
 			t.Helper()
-			b.Ask(t, "PATCH", url, body, as, status, code, contains...)
+			b.Expect(t, "PATCH", url, body, as, status, code, contains...)
 		}
 		ask(vm, `{"cores":3}`, apitest.Viewer, 403, "forbidden")
 		ask(vm, `{"cores":3}`, foreign, 404, "not_found")
@@ -156,15 +157,15 @@ func TestChangeConfigRefuses(t *testing.T) {
 		b.Cluster.Change(b.Refs["stopped"].ID, func(g *hypervisor.Guest) { g.Lock = "" })
 
 		// Beside a job, and beside another change.
-		b.Ask(t, "POST", vm+"/start", "", apitest.Operator, 202, "")
+		b.Expect(t, "POST", vm+"/start", "", apitest.Operator, 202, "")
 		ask(vm, `{"cores":3}`, apitest.Operator, 409, "guest_busy", `"job":`)
 		b.Exec("UPDATE jobs SET status = 'failed'")
 		b.Exec("INSERT INTO job_holds (exclusive, until) SELECT 'guest:' || id, now() + interval '1 minute' FROM guests")
 		ask(vm, `{"cores":3}`, apitest.Operator, 409, "guest_busy")
-		b.Ask(t, "POST", vm+"/start", "", apitest.Operator, 409, "guest_busy")
+		b.Expect(t, "POST", vm+"/start", "", apitest.Operator, 409, "guest_busy")
 		b.Exec("UPDATE job_holds SET until = now() - interval '1 minute'")
 		ask(vm, `{"cores":3}`, apitest.Operator, 200, "", `"cores":3`)
-		b.Ask(t, "POST", vm+"/start", "", apitest.Operator, 202, "")
+		b.Expect(t, "POST", vm+"/start", "", apitest.Operator, 202, "")
 		b.Exec("UPDATE jobs SET status = 'failed'")
 
 		b.Cluster.SetFault("reconfigure", memdriver.Fault{Err: plugin.Errorf(plugin.Refused, "no")})
@@ -252,11 +253,11 @@ func TestChangeConfigAnswersLost(t *testing.T) {
 					return host
 				}
 				b.WrapChanges(wrap)
-				b.Ask(t, "PATCH", b.VM("running"), body, apitest.Operator, c.status, c.code, c.says...)
+				b.Expect(t, "PATCH", b.VM("running"), body, apitest.Operator, c.status, c.code, c.says...)
 				if sent != c.sent {
 					t.Errorf("%d requests were sent, want %d", sent, c.sent)
 				}
-				trail := b.Trail("vm.reconfigure")
+				trail := b.AuditLog("vm.reconfigure")
 				if rows := strings.Count(trail, `"changed"`); rows != map[bool]int{true: 1, false: 2}[c.code == ""] {
 					t.Errorf("%d rows of the trail: %s", rows, trail)
 				}
@@ -273,20 +274,20 @@ func TestConfigGrowthThatIsRefused(t *testing.T) {
 	t.Parallel()
 	configsInBothShapes(t, func(t *testing.T, b *servicetest.Lab) {
 		b.Cluster.SetFault("growdisk", memdriver.Fault{Err: plugin.Errorf(plugin.Refused, "the pool is full")})
-		b.Ask(t, "PATCH", "apps/1", `{"cores":4,"name":"other","disks":{"rootfs":{"size_gb":40}}}`, apitest.Operator, 502, "hypervisor_error",
+		b.Expect(t, "PATCH", "apps/1", `{"cores":4,"name":"other","disks":{"rootfs":{"size_gb":40}}}`, apitest.Operator, 502, "hypervisor_error",
 			`"done":["cores"]`, "the pool is full")
-		b.Ask(t, "GET", "apps/1", "", apitest.Viewer, 200, "", `"name":"files"`)
+		b.Expect(t, "GET", "apps/1", "", apitest.Viewer, 200, "", `"name":"files"`)
 		invalid := plugin.Errorf(plugin.Invalid, "not so large")
 		invalid.Field = "size_gb"
 		b.Cluster.SetFault("growdisk", memdriver.Fault{Err: invalid})
-		b.Ask(t, "PATCH", "apps/1", `{"disks":{"rootfs":{"size_gb":40}}}`, apitest.Operator, 422, "invalid",
+		b.Expect(t, "PATCH", "apps/1", `{"disks":{"rootfs":{"size_gb":40}}}`, apitest.Operator, 422, "invalid",
 			`["body","disks","rootfs","size_gb"]`)
-		b.Ask(t, "PATCH", "apps/1", `{"cores":3,"disks":{"rootfs":{"size_gb":40}}}`, apitest.Operator, 502, "hypervisor_error",
+		b.Expect(t, "PATCH", "apps/1", `{"cores":3,"disks":{"rootfs":{"size_gb":40}}}`, apitest.Operator, 502, "hypervisor_error",
 			`"done":["cores"]`, "not so large")
 		want := `ok {"changed": ["cores", "disks.rootfs"]}; failed hypervisor_error {"done": ["cores"], ` +
 			`"changed": ["cores", "disks.rootfs"]}; ` +
 			`ok {"changed": ["disks.rootfs"]}; failed invalid {"done": [], "changed": ["disks.rootfs"]}; `
-		if got := b.Trail("app.reconfigure"); !strings.HasPrefix(got, want) {
+		if got := b.AuditLog("app.reconfigure"); !strings.HasPrefix(got, want) {
 			t.Errorf("the trail:\n%s\nwant\n%s", got, want)
 		}
 	})
@@ -295,18 +296,18 @@ func TestConfigGrowthThatIsRefused(t *testing.T) {
 func TestConfigOfAppIsChanged(t *testing.T) {
 	t.Parallel()
 	configsInBothShapes(t, func(t *testing.T, b *servicetest.Lab) {
-		b.Ask(t, "PATCH", "apps/2", `{"cores":3,"memory_mb":1024,"swap_mb":0,"name":" The wiki ","web_port":8080,"web_path":"/w",`+
+		b.Expect(t, "PATCH", "apps/2", `{"cores":3,"memory_mb":1024,"swap_mb":0,"name":" The wiki ","web_port":8080,"web_path":"/w",`+
 			`"web_protocol":"https","disks":{"rootfs":{"size_gb":33}}}`, apitest.Operator, 200, "", `"id":2,"name":"The wiki"`, `"web_port":8080`,
 			`"web_path":"/w"`, `"web_protocol":"https"`, `"cores":3`, `"memory_mb":1024`, `"swap_mb":0`, `"size_gb":33`)
-		b.Ask(t, "PATCH", "apps/2", `{"web_port":null,"web_path":null,"web_protocol":null}`, apitest.Operator, 200, "", `"web_port":null`,
+		b.Expect(t, "PATCH", "apps/2", `{"web_port":null,"web_path":null,"web_protocol":null}`, apitest.Operator, 200, "", `"web_port":null`,
 			`"web_path":null`, `"web_protocol":null`, `"name":"The wiki"`, `"config":null`)
 		want := `ok {"changed": ["cores", "memory_mb", "swap_mb", "disks.rootfs"]}; ` +
 			`ok {"changed": ["name", "web_port", "web_path", "web_protocol"]}; ok {"changed": ["web_port", "web_path", "web_protocol"]}`
-		if got := b.Trail("app.reconfigure"); got != want {
+		if got := b.AuditLog("app.reconfigure"); got != want {
 			t.Errorf("the trail:\n%s\nwant\n%s", got, want)
 		}
 		b.Exec("UPDATE apps SET host_id = NULL, cluster_id = NULL, guest_id = NULL WHERE id = 2")
-		b.Ask(t, "PATCH", "apps/2", `{"cores":2}`, apitest.Owner, 409, "invalid_state", "no host")
-		b.Ask(t, "PATCH", "apps/2", `{"name":"wiki"}`, apitest.Owner, 200, "", `"name":"wiki"`, `"present":false`)
+		b.Expect(t, "PATCH", "apps/2", `{"cores":2}`, apitest.Owner, 409, "invalid_state", "no host")
+		b.Expect(t, "PATCH", "apps/2", `{"name":"wiki"}`, apitest.Owner, 200, "", `"name":"wiki"`, `"present":false`)
 	})
 }

@@ -244,7 +244,7 @@ func TestRecordingOfAKilledService(t *testing.T) {
 	if r := f.recordings(f.owner, "")[0]; r.Status != "lost" {
 		t.Errorf("%+v", r)
 	}
-	if _, err := f.keys.Rotate(t.Context(), secret.Rotation{DB: f.db, Tables: []secret.Table{console.Sealed}}); err != nil {
+	if _, err := f.keys.Rotate(t.Context(), secret.Rotation{DB: f.db, Tables: []secret.Table{console.SealedTable}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, text := f.cast(id, "o"); !strings.Contains(text, "first") {

@@ -68,7 +68,7 @@ func newConsoles(t *testing.T, edits ...func(*service.Service)) *consolesFixture
 		f.cluster.Change(ref.ID, func(found *hypervisor.Guest) { found.Name = name })
 		f.refs[name] = ref
 	}
-	f.cluster.Attach(f.refs["serial"].ID)
+	f.cluster.AttachSerialPort(f.refs["serial"].ID)
 	for _, c := range []endpoint.Capability{endpoint.Monitoring, endpoint.Console} {
 		credential := f.cluster.Target(c).Credential
 		body := map[string]any{"token_id": credential.ID, "token_secret": string(credential.Secret)}

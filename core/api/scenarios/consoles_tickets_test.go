@@ -104,7 +104,7 @@ func (nobodyAtAll) Set(*http.Request) {}
 // A ticket that nobody comes with is over after its time, and its console is closed.
 func TestLateConsoleTickets(t *testing.T) {
 	t.Parallel()
-	f := newConsoles(t, func(s *service.Service) { s.Consoles.Hold = 200 * time.Millisecond })
+	f := newConsoles(t, func(s *service.Service) { s.Consoles.TicketLifetime = 200 * time.Millisecond })
 	mine := consoleSession{f.user(identity.Operator)}
 	made := f.ticket(mine, wikiConsole, "")
 	waittest.Until(t, "the console is closed", func() bool { return f.cluster.Consoles() == 0 })
@@ -122,7 +122,8 @@ func TestLateConsoleTickets(t *testing.T) {
 // Who asks for a thousand tickets has eight, and no more consoles are open for them.
 func TestManyConsoleTickets(t *testing.T) {
 	t.Parallel()
-	f := newConsoles(t, func(s *service.Service) { s.Consoles.Hold = time.Hour }) // so that none is over while the last are asked for
+	f := newConsoles(t,
+		func(s *service.Service) { s.Consoles.TicketLifetime = time.Hour }) // so that none is over while the last are asked for
 	mine := consoleSession{f.user(identity.Operator)}
 	var given, refused, most atomic.Int64
 	var asking sync.WaitGroup

@@ -174,8 +174,8 @@ func TestPrometheusTakesTheTargets(t *testing.T) {
 	if got := found["guest http://192.0.2.5:9100/metrics"].Labels["stage"]; got != "prod" {
 		t.Errorf("a rule by the guest's tag says %q", got)
 	}
-	waittest.Until(t, "prometheus has read the guests", func() bool { return p.Ask(t, `up{figures="guests"}`) == "1" })
-	if got := p.Ask(t, "count(hostler_guest_info)"); got != "6" {
+	waittest.Until(t, "prometheus has read the guests", func() bool { return p.Query(t, `up{figures="guests"}`) == "1" })
+	if got := p.Query(t, "count(hostler_guest_info)"); got != "6" {
 		t.Errorf("it has read of %s guests", got)
 	}
 }

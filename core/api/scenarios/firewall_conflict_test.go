@@ -82,7 +82,7 @@ func (l *firewallLab) furnish(s firewallPlace) {
 // current is what a list says now, with its digest.
 func (l *firewallLab) current(url string) (text, digest string) {
 	l.t.Helper()
-	text = strings.TrimSpace(string(l.Ask(l.t, "GET", url, "", apitest.Viewer, 200, "").Body))
+	text = strings.TrimSpace(string(l.Expect(l.t, "GET", url, "", apitest.Viewer, 200, "").Body))
 	if _, rest, found := strings.Cut(text, `"digest":"`); found {
 		digest, _, _ = strings.Cut(rest, `"`)
 	}
@@ -94,7 +94,7 @@ func (l *firewallLab) edit(s firewallPlace, e firewallEditor, digest string, sta
 	with := func(text string) string {
 		return strings.ReplaceAll(strings.ReplaceAll(text, "%s", digest), "%%", "%")
 	}
-	l.Ask(l.t, e.method, s.path+with(e.path), with(e.body), callerAs(s.least), status, code, contains...)
+	l.Expect(l.t, e.method, s.path+with(e.path), with(e.body), callerAs(s.least), status, code, contains...)
 }
 
 // Two editors have read the same list of a cluster, a node, a VM, an app or a group. Whichever comes second, with whatever operation, gets
@@ -171,5 +171,5 @@ func TestFirewallEditorRightAfter(t *testing.T) {
 			}
 		}
 	})
-	l.Ask(t, "DELETE", s.path+"/rules/2", "", apitest.Operator, 200, "", `"digest":null`, `"pos":null`, "Somebody else has changed")
+	l.Expect(t, "DELETE", s.path+"/rules/2", "", apitest.Operator, 200, "", `"digest":null`, `"pos":null`, "Somebody else has changed")
 }

@@ -165,7 +165,9 @@ func TestFirewallPacketTestOfADraft(t *testing.T) {
 // A firewall that cannot be evaluated says so.
 func TestFirewallPacketTestWithoutTheAbility(t *testing.T) {
 	t.Parallel()
-	b := newFirewall(t, func(backend sdk.Backend) sdk.Backend { return membackend.Lists{Backend: backend.(*membackend.Backend)} })
+	b := newFirewall(t, func(backend sdk.Backend) sdk.Backend {
+		return membackend.ListBackend{Backend: backend.(*membackend.Backend)}
+	})
 	b.Run(t, testPacket("lists only", apitest.Viewer, fmt.Sprintf(`{"from":{"app_id":1},"to":{"vm_id":%d},"protocol":"tcp"}`, b.vm), 501,
 		"unsupported"))
 }

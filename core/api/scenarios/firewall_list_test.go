@@ -24,10 +24,10 @@ func TestListsOfFirewallDraftsAndTemplatesAreShort(t *testing.T) {
 			strings.TrimPrefix(l.VM("running"), "vms/"), 2*i, rule))
 	}
 	l.firewall.SetRules(l.scopes()[0].sdk, rules...)
-	l.Ask(t, "POST", "firewall/drafts", `{"host_id":1,"name":"long","changes":[`+strings.Join(made, ",")+`]}`, apitest.Admin, 201, "")
+	l.Expect(t, "POST", "firewall/drafts", `{"host_id":1,"name":"long","changes":[`+strings.Join(made, ",")+`]}`, apitest.Admin, 201, "")
 	l.Exec(`INSERT INTO firewall_drafts (host_id, cluster_id, name, changes, scopes, role, outcome)
 		SELECT host_id, cluster_id, name, changes, scopes, role, repeat('canary ', 10000) FROM firewall_drafts, generate_series(2, $1)`, copies)
-	l.Ask(t, "POST", "firewall/templates", `{"name":"long","content":{"rules":[`+strings.Join(kept, ",")+`],
+	l.Expect(t, "POST", "firewall/templates", `{"name":"long","content":{"rules":[`+strings.Join(kept, ",")+`],
 		"aliases":[{"name":"canary","cidr":"192.0.2.1"}]}}`, apitest.Admin, 201, "")
 	l.Exec(`INSERT INTO firewall_templates (team_id, name, description, content, created_by)
 		SELECT team_id, name, description, content, created_by FROM firewall_templates, generate_series(2, $1)`, copies)
@@ -35,7 +35,7 @@ func TestListsOfFirewallDraftsAndTemplatesAreShort(t *testing.T) {
 		"firewall/drafts?per_page=500":    fmt.Sprintf(`"change_count":%d,"scope_count":1,`, changes),
 		"firewall/templates?per_page=500": fmt.Sprintf(`"rule_count":%d,"alias_count":1,"ipset_count":0,`, changes),
 	} {
-		body := string(l.Ask(t, "GET", url, "", apitest.Viewer, 200, "").Body)
+		body := string(l.Expect(t, "GET", url, "", apitest.Viewer, 200, "").Body)
 		t.Logf("%s: %d bytes", url, len(body))
 		if len(body) > copies*1200 || strings.Count(body, counts) != copies || strings.Contains(body, `"canary"`) {
 			t.Errorf("%s: %d bytes for %d entries: %.1000s", url, len(body), copies, body)
@@ -50,7 +50,7 @@ func TestFirewallDraftsDoNotGatherWithoutBound(t *testing.T) {
 	l.Exec(`INSERT INTO firewall_drafts (host_id, cluster_id, name, changes, scopes, role)
 		SELECT h.id, h.cluster_id, 'x', '[]', '[]', 'admin' FROM hosts h, generate_series(1, 502) WHERE h.id = 1`)
 	const body = `{"host_id":1,"name":"more","changes":[{"scope":{"kind":"cluster"},"action":"create_ipset","name":"x"}]}`
-	l.Ask(t, "POST", "firewall/drafts", body, apitest.Admin, 409, "conflict", "502 drafts", "delete 3 first")
+	l.Expect(t, "POST", "firewall/drafts", body, apitest.Admin, 409, "conflict", "502 drafts", "delete 3 first")
 	l.Exec("UPDATE firewall_drafts SET status = CASE WHEN id % 2 = 0 THEN 'applied' ELSE 'undone' END WHERE id > 499")
-	l.Ask(t, "POST", "firewall/drafts", body, apitest.Admin, 201, "")
+	l.Expect(t, "POST", "firewall/drafts", body, apitest.Admin, 201, "")
 }

@@ -31,16 +31,16 @@ func TestFirewallLogOfAGuestTakesTheTokenForConsoles(t *testing.T) {
 	l := newFirewallLab(t)
 	consoles := l.Cluster.Target(endpoint.Console)
 	token := consoles.Credential
-	l.Ask(t, "POST", "hosts/1/credentials", fmt.Sprintf(`{"capability":"console","credential_form":%q,"token_id":%q,"token_secret":%q}`,
+	l.Expect(t, "POST", "hosts/1/credentials", fmt.Sprintf(`{"capability":"console","credential_form":%q,"token_id":%q,"token_secret":%q}`,
 		token.Form, token.ID, string(token.Secret)), apitest.Owner, 200, "")
 	logs := func(guests int, code string) {
 		t.Helper()
 		for _, s := range l.scopes() {
 			switch {
 			case s.sdk.Kind == sdk.GuestScope:
-				l.Ask(t, "GET", s.path+"/log", "", apitest.Viewer, guests, code)
+				l.Expect(t, "GET", s.path+"/log", "", apitest.Viewer, guests, code)
 			case s.sdk.Kind == sdk.NodeScope && s.word != "firewall_node":
-				l.Ask(t, "GET", s.path+"/log", "", apitest.Viewer, 200, "")
+				l.Expect(t, "GET", s.path+"/log", "", apitest.Viewer, 200, "")
 			}
 		}
 	}
@@ -60,7 +60,7 @@ func TestFirewallLogIsFiltered(t *testing.T) {
 			continue
 		}
 		url := s.path + "/log"
-		l.Ask(t, "GET", url, "", apitest.Viewer, 200, "", "[]")
+		l.Expect(t, "GET", url, "", apitest.Viewer, 200, "", "[]")
 		l.firewall.AddLog(s.sdk, loggedPacket(1, "DROP", "tcp", "198.51.100.7", "192.0.2.10"),
 			loggedPacket(2, "ACCEPT", "UDP", "198.51.100.8", "192.0.2.11"),
 			sdk.LogLine{Text: "firewall was restarted"}, loggedPacket(4, "drop", "tcp", "2001:db8::1", "2001:db8::2"))
@@ -83,9 +83,9 @@ func TestFirewallLogIsFiltered(t *testing.T) {
 				t.Errorf("%s%s: %q, want %q", s.word, query, got, want)
 			}
 		}
-		l.Ask(t, "GET", url+"?start=2&limit=1", "", apitest.Viewer, 200, "",
+		l.Expect(t, "GET", url+"?start=2&limit=1", "", apitest.Viewer, 200, "",
 			`{"n":3,"text":"firewall was restarted","time":null,"guest":null,"scope":null`)
-		l.Ask(t, "GET", url+"?limit=1", "", apitest.Viewer, 200, "",
+		l.Expect(t, "GET", url+"?limit=1", "", apitest.Viewer, 200, "",
 			`"time":"2026-03-01T12:00:01Z","guest":"101","scope":"group","group":"web",`+
 				`"level":"info","chain":"IN"`,
 			`"direction":"in","action":"DROP","proto":"tcp","source":"198.51.100.7","dest":"192.0.2.10","sport":null,"dport":"22"`)
@@ -96,9 +96,9 @@ func TestFirewallLogIsFiltered(t *testing.T) {
 		"limit=2001": `["query","limit"]`, "start=-1": `["query","start"]`, "since=yesterday": `["query","since"]`,
 		"since=2026-03-02T00:00:00Z&until=2026-03-01T00:00:00Z": `["query","until"]`, "action=": `["query","action"]`,
 	} {
-		l.Ask(t, "GET", url+"?"+query, "", apitest.Viewer, 422, "invalid", at)
+		l.Expect(t, "GET", url+"?"+query, "", apitest.Viewer, 422, "invalid", at)
 		if !strings.HasPrefix(query, "limit") && query != "start=-1" {
-			l.Ask(t, "GET", url+"/stream?"+query, "", apitest.Viewer, 422, "invalid", at)
+			l.Expect(t, "GET", url+"/stream?"+query, "", apitest.Viewer, 422, "invalid", at)
 		}
 	}
 }
@@ -116,7 +116,7 @@ func TestFirewallLogWithFewLinesThatFit(t *testing.T) {
 	l.firewall.AddLog(s.sdk, lines...)
 	next := ""
 	look := func(query string) {
-		a := l.Ask(t, "GET", s.path+"/log?action=DROP"+query, "", apitest.Viewer, 200, "")
+		a := l.Expect(t, "GET", s.path+"/log?action=DROP"+query, "", apitest.Viewer, 200, "")
 		next = a.Header.Get("X-Next-Start") + " of " + a.Header.Get("X-Total-Count") + " " + fmt.Sprint(strings.Count(string(a.Body), `"n":`))
 	}
 	if look(""); next != "20000 of 20500 0" {
@@ -210,6 +210,6 @@ func TestFirewallLogIsFollowed(t *testing.T) {
 	if got := few.next(); got != "2 two" || few.Scan() && few.Text() != "" || few.Scan() {
 		t.Errorf("one line: %q, and then %q", got, few.Text())
 	}
-	l.Ask(t, "GET", "firewall/cluster/1/log/stream", "", apitest.Viewer, 501, "unsupported_at_scope")
-	l.Ask(t, "GET", "vms/999/firewall/log/stream", "", apitest.Viewer, 404, "not_found")
+	l.Expect(t, "GET", "firewall/cluster/1/log/stream", "", apitest.Viewer, 501, "unsupported_at_scope")
+	l.Expect(t, "GET", "vms/999/firewall/log/stream", "", apitest.Viewer, 404, "not_found")
 }

@@ -26,7 +26,7 @@ func TestFirewallAliasesAndIPSets(t *testing.T) {
 		who := callerAs(s.least)
 		ask := func(method, url, body string, status int, code string, contains ...string) {
 			t.Helper()
-			l.Ask(t, method, s.path+url, body, who, status, code, contains...)
+			l.Expect(t, method, s.path+url, body, who, status, code, contains...)
 		}
 		ask("GET", "/aliases", "", 200, "", "[]")
 		ask("POST", "/aliases", `{"name":"backup","cidr":"192.0.2.10","comment":"cellar"}`, 200, "", `{"name":"backup","cidr":"192.0.2.10",`,
@@ -73,7 +73,7 @@ func TestWhatIsInUseInAFirewall(t *testing.T) {
 	cluster, vm := l.scopes()[2], l.scopes()[0]
 	ask := func(method, url, body string, status int, code string, contains ...string) {
 		t.Helper()
-		l.Ask(t, method, "firewall/cluster/1"+url, body, apitest.Admin, status, code, contains...)
+		l.Expect(t, method, "firewall/cluster/1"+url, body, apitest.Admin, status, code, contains...)
 	}
 	ask("POST", "/aliases", `{"name":"backup","cidr":"192.0.2.10"}`, 200, "")
 	ask("POST", "/ipsets", `{"name":"management"}`, 200, "")
@@ -102,7 +102,7 @@ func TestWhatIsInUseInAFirewall(t *testing.T) {
 	l.firewall.SetIncomplete("the token sees no rules of guests")
 	ask("DELETE", "/aliases/store", "", 409, "in_use", `"incomplete":"the token sees no rules of guests"`, `"places":[]`)
 	ask("DELETE", "/aliases/store?confirm=store", "", 200, "")
-	if got := l.Trail("firewall.ipset_delete"); !strings.Contains(got, "in_use") {
+	if got := l.AuditLog("firewall.ipset_delete"); !strings.Contains(got, "in_use") {
 		t.Errorf("the trail: %s", got)
 	}
 	l.wantOrder("the cluster's own", cluster.path, "first second third")
@@ -112,15 +112,15 @@ func TestWhatIsInUseInAFirewall(t *testing.T) {
 func TestFirewallPlacesOfOtherTeams(t *testing.T) {
 	t.Parallel()
 	l := newFirewallLab(t)
-	l.Ask(t, "POST", "firewall/cluster/1/aliases", `{"name":"backup","cidr":"192.0.2.10"}`, apitest.Admin, 200, "")
+	l.Expect(t, "POST", "firewall/cluster/1/aliases", `{"name":"backup","cidr":"192.0.2.10"}`, apitest.Admin, 200, "")
 	l.firewall.SetRules(l.scopes()[0].sdk, sdk.Rule{Direction: "in", Action: "ACCEPT", Source: "backup"})
 	// The VM's host belongs to the default team, and the cluster's other one to the caller's.
 	l.Exec(`INSERT INTO hosts (id, name, address, driver, team_id, cluster_id) OVERRIDING SYSTEM VALUE
 		SELECT 99, 'theirs', 'theirs.mem:8006', driver, 1, cluster_id FROM hosts WHERE id = 1`)
 	l.Exec("UPDATE guests SET host_id = 99 WHERE ref = $1", string(l.Refs["running"].ID))
 	l.Exec("UPDATE hosts SET team_id = 2 WHERE id = 1")
-	l.Ask(t, "DELETE", "firewall/cluster/1/aliases/backup", "", apitest.In(2, identity.Admin), 409, "in_use", `"others":1`, `"places":[]`)
-	l.Ask(t, "DELETE", "firewall/cluster/1/aliases/backup?confirm=backup", "", apitest.In(2, identity.Admin), 200, "")
+	l.Expect(t, "DELETE", "firewall/cluster/1/aliases/backup", "", apitest.In(2, identity.Admin), 409, "in_use", `"others":1`, `"places":[]`)
+	l.Expect(t, "DELETE", "firewall/cluster/1/aliases/backup?confirm=backup", "", apitest.In(2, identity.Admin), 200, "")
 }
 
 func TestFirewallGroupsAndMacros(t *testing.T) {
@@ -128,7 +128,7 @@ func TestFirewallGroupsAndMacros(t *testing.T) {
 	l := newFirewallLab(t)
 	ask := func(method, url, body string, as *apitest.Caller, status int, code string, contains ...string) {
 		t.Helper()
-		l.Ask(t, method, "firewall/cluster/1"+url, body, as, status, code, contains...)
+		l.Expect(t, method, "firewall/cluster/1"+url, body, as, status, code, contains...)
 	}
 	ask("GET", "/groups", "", apitest.Viewer, 200, "", `[{"group":"web","comment":null,"digest":"`)
 	ask("POST", "/groups", `{"group":"mail","comment":"all of them"}`, apitest.Admin, 200, "", `{"group":"mail","comment":"all of them"`)
@@ -150,20 +150,21 @@ func TestFirewallOptionsOfEachScope(t *testing.T) {
 			continue
 		}
 		url, who := s.path+"/options", callerAs(s.least)
-		l.Ask(t, "PUT", url, `{"enable":1,"policy_in":"DROP","log_level_in":"info","other":{"nosmurfs":"1"}}`, who, 200, "", `"enable":1`,
+		l.Expect(t, "PUT", url, `{"enable":1,"policy_in":"DROP","log_level_in":"info","other":{"nosmurfs":"1"}}`, who, 200, "", `"enable":1`,
 			`"policy_in":"DROP"`, `"log_level_in":"info"`, `"other":{"nosmurfs":"1"}`, `"digest":"`)
-		l.Ask(t, "PUT", url, `{"policy_in":null,"delete":"log_level_in, nosmurfs"}`, who, 200, "", `"enable":1`, `"policy_in":null`,
+		l.Expect(t, "PUT", url, `{"policy_in":null,"delete":"log_level_in, nosmurfs"}`, who, 200, "", `"enable":1`, `"policy_in":null`,
 			`"log_level_in":null`, `"other":{}`)
-		l.Ask(t, "PUT", url, `{"enable":null,"other":{"nosmurfs":null}}`, who, 200, "", `"enable":null`)
+		l.Expect(t, "PUT", url, `{"enable":null,"other":{"nosmurfs":null}}`, who, 200, "", `"enable":null`)
 		for body, at := range map[string]string{
 			`{}`: "nothing_to_change", `{"enable":2}`: `["body","enable"]`, `{"policy_in":"drop"}`: `["body","policy_in"]`,
 			`{"delete":"no name"}`: `["body","delete"]`, `{"delete":"enable","enable":1}`: `["body","delete"]`,
 			`{"other":{"enable":"1"}}`: `["body","other"]`, `{"other":{"none_such":"1"}}`: "none_such", `{"speed":1}`: `["body","speed"]`,
 		} {
-			l.Ask(t, "PUT", url, body, who, 422, "invalid", at)
+			l.Expect(t, "PUT", url, body, who, 422, "invalid", at)
 		}
 	}
-	if got := l.Trail("firewall.options_change"); !strings.Contains(got, `"before": {"enable": true, "nosmurfs": "1", "policy_in": "DROP"`) &&
+	if got := l.AuditLog("firewall.options_change"); !strings.Contains(got,
+		`"before": {"enable": true, "nosmurfs": "1", "policy_in": "DROP"`) &&
 		!strings.Contains(got, `"changed": ["enable"`) {
 		t.Errorf("the trail: %s", got)
 	}

@@ -17,18 +17,19 @@ func TestFirewallRulesAreChangedAtEveryScope(t *testing.T) {
 	for _, s := range l.scopes() {
 		url, who := s.path+"/rules", callerAs(s.least)
 		l.firewall.SetRules(s.sdk, namedRule("first"), namedRule("second"), namedRule("third"))
-		l.Ask(t, "POST", url, `{"type":"in","action":"ACCEPT","comment":"new"}`, who, 200, "", `"pos":0`, `"enable":0`, `"digest":"`,
+		l.Expect(t, "POST", url, `{"type":"in","action":"ACCEPT","comment":"new"}`, who, 200, "", `"pos":0`, `"enable":0`, `"digest":"`,
 			"disabled")
 		l.wantOrder(s.word+" without a place", s.path, "new- first second third")
-		l.Ask(t, "POST", url, `{"type":"in","action":"DROP","comment":"last","enable":1,"pos":4,"macro":"SSH",`+quotedDigest(l.digest(url))+"}",
+		l.Expect(t, "POST", url, `{"type":"in","action":"DROP","comment":"last","enable":1,"pos":4,"macro":"SSH",`+quotedDigest(l.digest(url))+
+			"}",
 			who, 200, "", `"pos":4`, `"enable":1`, `"macro":"SSH"`, `"note":null`)
 		l.wantOrder(s.word+" at a place", s.path, "new- first second third last")
-		l.Ask(t, "PUT", url+"/4/move", `{"moveto":1,`+quotedDigest(l.digest(url))+"}", who, 200, "", `"pos":1`, `"comment":"last"`)
-		l.Ask(t, "PUT", url+"/1", `{"enable":0,"dport":"80","proto":"tcp","delete":"macro",`+quotedDigest(l.digest(url))+"}", who, 200, "",
+		l.Expect(t, "PUT", url+"/4/move", `{"moveto":1,`+quotedDigest(l.digest(url))+"}", who, 200, "", `"pos":1`, `"comment":"last"`)
+		l.Expect(t, "PUT", url+"/1", `{"enable":0,"dport":"80","proto":"tcp","delete":"macro",`+quotedDigest(l.digest(url))+"}", who, 200, "",
 			`"pos":1`,
 			`"macro":null`, `"dport":"80"`, `"action":"DROP"`, "disabled")
-		l.Ask(t, "PUT", url+"/1", `{"dport":null,"type":null,"enable":1}`, who, 200, "", `"dport":null`, `"proto":"tcp"`, `"enable":1`)
-		l.Ask(t, "DELETE", url+"/0?digest="+l.digest(url), "", who, 200, "", `"pos":0`, `"comment":"new"`)
+		l.Expect(t, "PUT", url+"/1", `{"dport":null,"type":null,"enable":1}`, who, 200, "", `"dport":null`, `"proto":"tcp"`, `"enable":1`)
+		l.Expect(t, "DELETE", url+"/0?digest="+l.digest(url), "", who, 200, "", `"pos":0`, `"comment":"new"`)
 		l.wantOrder(s.word+" in the end", s.path, "last first second third")
 		if r := l.rows(url)[0]; r.Macro != "" || r.DPort != "" || r.Proto != "tcp" || r.Action != "DROP" {
 			t.Errorf("%s: %+v", s.word, r)
@@ -52,9 +53,9 @@ func TestFirewallRolesOfEveryRow(t *testing.T) {
 			if s.word == "group_firewall" && w.path == "/options" {
 				continue
 			}
-			l.Ask(t, w.method, s.path+w.path, w.body, callerAs(s.least-1), 403, "forbidden")
-			l.Ask(t, w.method, s.path+w.path, w.body, foreign, 404, "not_found")
-			l.Ask(t, w.method, s.path+w.path, w.body, nil, 401, "unauthenticated")
+			l.Expect(t, w.method, s.path+w.path, w.body, callerAs(s.least-1), 403, "forbidden")
+			l.Expect(t, w.method, s.path+w.path, w.body, foreign, 404, "not_found")
+			l.Expect(t, w.method, s.path+w.path, w.body, nil, 401, "unauthenticated")
 		}
 		l.wantOrder(s.word, s.path, "first second third")
 	}
@@ -73,11 +74,11 @@ func TestFirewallAbilitiesThatAScopeLacks(t *testing.T) {
 			{"PUT", "/ipsets/a/members/192.0.2.1", `{"nomatch":1}`}, {"DELETE", "/ipsets/a/members/192.0.2.1", ""}, {"GET", "/refs", ""},
 		} {
 			if lacks && (w.path != "/refs" || s.sdk.Kind == sdk.NodeScope) {
-				l.Ask(t, w.method, s.path+w.path, w.body, apitest.Admin, 501, "unsupported_at_scope", `"scope":"`+string(s.sdk.Kind)+`"`)
+				l.Expect(t, w.method, s.path+w.path, w.body, apitest.Admin, 501, "unsupported_at_scope", `"scope":"`+string(s.sdk.Kind)+`"`)
 			}
 		}
 	}
-	l.Ask(t, "GET", "firewall/cluster/1/log", "", apitest.Viewer, 501, "unsupported_at_scope", `"ability":"log"`)
+	l.Expect(t, "GET", "firewall/cluster/1/log", "", apitest.Viewer, 501, "unsupported_at_scope", `"ability":"log"`)
 }
 
 func TestFirewallRuleRequestsThatAreWrong(t *testing.T) {
@@ -112,12 +113,12 @@ func TestFirewallRuleRequestsThatAreWrong(t *testing.T) {
 		{"DELETE", "/0?digest=", "", 422, []string{`["query","digest"]`}},
 	} {
 		code := map[int]string{404: "not_found", 422: "invalid"}[c.status]
-		l.Ask(t, c.method, url+c.path, c.body, apitest.Operator, c.status, code, c.contains...)
+		l.Expect(t, c.method, url+c.path, c.body, apitest.Operator, c.status, code, c.contains...)
 	}
-	l.Ask(t, "POST", "firewall/cluster/1/groups/web/rules", `{"type":"group","action":"web"}`, apitest.Admin, 422, "invalid",
+	l.Expect(t, "POST", "firewall/cluster/1/groups/web/rules", `{"type":"group","action":"web"}`, apitest.Admin, 422, "invalid",
 		"cannot contain another group")
-	l.Ask(t, "POST", "firewall/nodes/1/node9/rules", `{"type":"in","action":"ACCEPT"}`, apitest.Admin, 404, "not_found")
-	l.Ask(t, "GET", "firewall/cluster/1/groups/none/rules", "", apitest.Viewer, 404, "not_found")
+	l.Expect(t, "POST", "firewall/nodes/1/node9/rules", `{"type":"in","action":"ACCEPT"}`, apitest.Admin, 404, "not_found")
+	l.Expect(t, "GET", "firewall/cluster/1/groups/none/rules", "", apitest.Viewer, 404, "not_found")
 	l.wantOrder("afterwards", l.VM("running")+"/firewall", "first second third")
 }
 
@@ -127,8 +128,8 @@ func TestFirewallRulesOfAGuestThatIsGone(t *testing.T) {
 	l := newFirewallLab(t)
 	url := l.VM("running") + "/firewall"
 	l.Cluster.Remove(l.Refs["running"].ID)
-	l.Ask(t, "POST", url+"/rules", `{"type":"in","action":"ACCEPT"}`, apitest.Operator, 404, "not_found")
-	l.Ask(t, "PUT", url+"/options", `{"enable":1}`, apitest.Operator, 404, "not_found")
+	l.Expect(t, "POST", url+"/rules", `{"type":"in","action":"ACCEPT"}`, apitest.Operator, 404, "not_found")
+	l.Expect(t, "PUT", url+"/options", `{"enable":1}`, apitest.Operator, 404, "not_found")
 	l.wantOrder("afterwards", url, "first second third")
 }
 
@@ -153,14 +154,14 @@ func TestFirewallCreationThatIsDoneInPart(t *testing.T) {
 		if place > 0 {
 			place = 2
 		}
-		l.Ask(t, "POST", url+"/rules", body, apitest.Operator, c.status, c.code, `"failed":"`+c.failed+`"`, `"done":["create"`,
+		l.Expect(t, "POST", url+"/rules", body, apitest.Operator, c.status, c.code, `"failed":"`+c.failed+`"`, `"done":["create"`,
 			fmt.Sprintf(`"pos":%d`, place), `"digest":"`, `"enable":0`, "the rule was created at place")
 		l.wantOrder(c.method, url, c.order)
 		l.firewall.FailCall(c.method, nil)
-		l.Ask(t, "DELETE", fmt.Sprintf("%s/rules/%d", url, place), "", apitest.Operator, 200, "", `"comment":"new"`)
+		l.Expect(t, "DELETE", fmt.Sprintf("%s/rules/%d", url, place), "", apitest.Operator, 200, "", `"comment":"new"`)
 	}
-	l.Ask(t, "POST", url+"/rules", body, apitest.Operator, 200, "", `"pos":2`, `"enable":1`)
-	if got := l.Trail("firewall.rule_create"); !strings.Contains(got, `failed hypervisor_error`) ||
+	l.Expect(t, "POST", url+"/rules", body, apitest.Operator, 200, "", `"pos":2`, `"enable":1`)
+	if got := l.AuditLog("firewall.rule_create"); !strings.Contains(got, `failed hypervisor_error`) ||
 		!strings.Contains(got, `"failed": "move"`) || !strings.Contains(got, `"done": ["create"]`) {
 		t.Errorf("the trail: %s", got)
 	}
@@ -180,13 +181,13 @@ func TestFirewallAnswersLost(t *testing.T) {
 	} {
 		l.firewall.SetRules(l.scopes()[0].sdk, namedRule("first"), namedRule("second"), namedRule("third"))
 		l.firewall.LoseAnswer(method, lost)
-		l.Ask(t, c.method, url+c.path, c.body, apitest.Operator, 200, "", `"digest":"`)
+		l.Expect(t, c.method, url+c.path, c.body, apitest.Operator, 200, "", `"digest":"`)
 		l.wantOrder(method+" done", url, c.order)
 		l.firewall.LoseAnswer(method, nil)
 
 		l.firewall.SetRules(l.scopes()[0].sdk, namedRule("first"), namedRule("second"), namedRule("third"))
 		l.firewall.FailCall(method, lost)
-		l.Ask(t, c.method, url+c.path, c.body, apitest.Operator, 502, "hypervisor_error", "reading the rules afterwards showed no change")
+		l.Expect(t, c.method, url+c.path, c.body, apitest.Operator, 502, "hypervisor_error", "reading the rules afterwards showed no change")
 		l.wantOrder(method+" not done", url, "first second third")
 		l.firewall.FailCall(method, nil)
 
@@ -196,7 +197,7 @@ func TestFirewallAnswersLost(t *testing.T) {
 				l.firewall.FailCall("Rules", lost)
 			}
 		})
-		l.Ask(t, c.method, url+c.path, c.body, apitest.Operator, 504, "outcome_unknown")
+		l.Expect(t, c.method, url+c.path, c.body, apitest.Operator, 504, "outcome_unknown")
 		l.firewall.Before(nil)
 		l.firewall.LoseAnswer(method, nil)
 		l.firewall.FailCall("Rules", nil)
@@ -207,12 +208,12 @@ func TestTrailOfFirewallRules(t *testing.T) {
 	t.Parallel()
 	l := newFirewallLab(t)
 	url := l.VM("running") + "/firewall/rules"
-	l.Ask(t, "POST", url, `{"type":"in","action":"DROP","comment":"password=hunter2 svc_0123456789abcdef0123","pos":1}`,
+	l.Expect(t, "POST", url, `{"type":"in","action":"DROP","comment":"password=hunter2 svc_0123456789abcdef0123","pos":1}`,
 		apitest.Operator, 200, "")
-	l.Ask(t, "PUT", url+"/0", `{"dport":"80"}`, apitest.Operator, 200, "")
-	l.Ask(t, "PUT", url+"/0/move", `{"moveto":3}`, apitest.Operator, 200, "")
-	l.Ask(t, "DELETE", url+"/3", "", apitest.Operator, 200, "")
-	l.Ask(t, "DELETE", url+"/0?digest=0", "", apitest.Operator, 409, "digest_conflict")
+	l.Expect(t, "PUT", url+"/0", `{"dport":"80"}`, apitest.Operator, 200, "")
+	l.Expect(t, "PUT", url+"/0/move", `{"moveto":3}`, apitest.Operator, 200, "")
+	l.Expect(t, "DELETE", url+"/3", "", apitest.Operator, 200, "")
+	l.Expect(t, "DELETE", url+"/0?digest=0", "", apitest.Operator, 409, "digest_conflict")
 	for action, want := range map[string][]string{
 		"firewall.rule_create": {`"before": null`, `"action": "DROP"`, `"comment": "[redacted]"`, `"to": 1`},
 		"firewall.rule_change": {`"before": {`, `"dport": "22"`, `"after": {`, `"dport": "80"`},
@@ -237,17 +238,18 @@ func TestFirewallRulesWithoutAnOrder(t *testing.T) {
 	url := l.VM("running") + "/firewall"
 	l.firewall.SetRules(l.scopes()[0].sdk, sdk.Rule{Direction: sdk.DirectionIn, Action: "ACCEPT", Comment: "b"})
 	const unordered = "have no order"
-	l.Ask(t, "POST", url+"/rules", `{"type":"in","action":"ACCEPT","comment":"c"}`, apitest.Operator, 200, "", `"pos":1`, unordered)
-	l.Ask(t, "POST", url+"/rules", `{"type":"in","action":"ACCEPT","comment":"a","enable":1}`, apitest.Operator, 200, "", `"pos":0`,
+	l.Expect(t, "POST", url+"/rules", `{"type":"in","action":"ACCEPT","comment":"c"}`, apitest.Operator, 200, "", `"pos":1`, unordered)
+	l.Expect(t, "POST", url+"/rules", `{"type":"in","action":"ACCEPT","comment":"a","enable":1}`, apitest.Operator, 200, "", `"pos":0`,
 		unordered)
 	l.wantOrder("made", url, "a b- c-")
-	l.Ask(t, "PUT", url+"/rules/0", `{"action":"DROP",`+quotedDigest(l.digest(url+"/rules"))+"}", apitest.Operator, 200, "",
+	l.Expect(t, "PUT", url+"/rules/0", `{"action":"DROP",`+quotedDigest(l.digest(url+"/rules"))+"}", apitest.Operator, 200, "",
 		`"pos":2`, `"comment":"a"`)
 	l.wantOrder("changed", url, "b- c- a")
-	l.Ask(t, "DELETE", url+"/rules/0", "", apitest.Operator, 200, "", `"comment":"b"`)
-	l.Ask(t, "POST", url+"/rules", `{"type":"in","action":"ACCEPT","pos":0}`, apitest.Operator, 501, "unsupported", "rule_move")
-	l.Ask(t, "PUT", url+"/rules/0/move", `{"moveto":1}`, apitest.Operator, 501, "unsupported", "rule_move")
-	l.Ask(t, "POST", "firewall/cluster/1/rules", `{"type":"in","action":"ACCEPT"}`, apitest.Admin, 501, "unsupported_at_scope", "rule_edit")
-	l.Ask(t, "GET", url+"/aliases", "", apitest.Viewer, 501, "unsupported", "aliases")
+	l.Expect(t, "DELETE", url+"/rules/0", "", apitest.Operator, 200, "", `"comment":"b"`)
+	l.Expect(t, "POST", url+"/rules", `{"type":"in","action":"ACCEPT","pos":0}`, apitest.Operator, 501, "unsupported", "rule_move")
+	l.Expect(t, "PUT", url+"/rules/0/move", `{"moveto":1}`, apitest.Operator, 501, "unsupported", "rule_move")
+	l.Expect(t, "POST", "firewall/cluster/1/rules", `{"type":"in","action":"ACCEPT"}`, apitest.Admin, 501, "unsupported_at_scope",
+		"rule_edit")
+	l.Expect(t, "GET", url+"/aliases", "", apitest.Viewer, 501, "unsupported", "aliases")
 	l.wantOrder("in the end", url, "c- a")
 }

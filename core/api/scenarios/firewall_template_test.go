@@ -21,30 +21,31 @@ func TestFirewallTemplates(t *testing.T) {
 	l := newFirewallLab(t)
 	l.Exec("INSERT INTO teams (id, name, slug) VALUES (3, 'Three', 'three')")
 	other := apitest.In(3, identity.Operator)
-	l.Ask(t, "POST", firewallTemplates, `{"name":"web",`+webRules+`}`, apitest.Operator, 201, "", `"id":1`, `"team_id":1`, `"shared":false`,
+	l.Expect(t, "POST", firewallTemplates, `{"name":"web",`+webRules+`}`, apitest.Operator, 201, "", `"id":1`, `"team_id":1`,
+		`"shared":false`,
 		`"version":1`, `"dport":"80,443"`, `"description":null`)
-	l.Ask(t, "POST", firewallTemplates, `{"name":"all","shared":true,"description":"for all",`+webRules+`}`, apitest.Operator, 201, "",
+	l.Expect(t, "POST", firewallTemplates, `{"name":"all","shared":true,"description":"for all",`+webRules+`}`, apitest.Operator, 201, "",
 		`"id":2`,
 		`"shared":true`)
-	l.Ask(t, "POST", firewallTemplates, `{"name":"three","team_id":3,`+webRules+`}`, other, 201, "", `"id":3`, `"team_id":3`)
+	l.Expect(t, "POST", firewallTemplates, `{"name":"three","team_id":3,`+webRules+`}`, other, 201, "", `"id":3`, `"team_id":3`)
 	// Whose they are.
-	l.Ask(t, "GET", firewallTemplates+"?per_page=1", "", other, 200, "", `"name":"all"`)
-	l.Ask(t, "GET", firewallTemplates+"/1", "", other, 404, "not_found")
-	l.Ask(t, "GET", firewallTemplates+"/2", "", other, 200, "", `"description":"for all"`)
-	l.Ask(t, "GET", firewallTemplates+"/3", "", apitest.Viewer, 200, "")
-	l.Ask(t, "PUT", firewallTemplates+"/2", `{"version":1,"name":"mine",`+webRules+`}`, other, 404, "not_found")
-	l.Ask(t, "DELETE", firewallTemplates+"/2", "", other, 404, "not_found")
-	l.Ask(t, "DELETE", firewallTemplates+"/1", "", other, 404, "not_found")
-	l.Ask(t, "POST", firewallTemplates, `{"name":"x",`+webRules+`}`, other, 404, "not_found", "team not found")
-	l.Ask(t, "POST", firewallTemplates, `{"name":"x","team_id":3,"shared":true,`+webRules+`}`, other, 422, "invalid", `"shared"`)
-	l.Ask(t, "POST", firewallTemplates, `{"name":"x","team_id":77,`+webRules+`}`, apitest.Owner, 404, "not_found", "team not found")
-	l.Ask(t, "POST", firewallTemplates, `{"name":"x",`+webRules+`}`, apitest.Viewer, 403, "forbidden")
-	l.Ask(t, "POST", firewallTemplates, `{"name":"x",`+webRules+`}`, nil, 401, "unauthenticated")
+	l.Expect(t, "GET", firewallTemplates+"?per_page=1", "", other, 200, "", `"name":"all"`)
+	l.Expect(t, "GET", firewallTemplates+"/1", "", other, 404, "not_found")
+	l.Expect(t, "GET", firewallTemplates+"/2", "", other, 200, "", `"description":"for all"`)
+	l.Expect(t, "GET", firewallTemplates+"/3", "", apitest.Viewer, 200, "")
+	l.Expect(t, "PUT", firewallTemplates+"/2", `{"version":1,"name":"mine",`+webRules+`}`, other, 404, "not_found")
+	l.Expect(t, "DELETE", firewallTemplates+"/2", "", other, 404, "not_found")
+	l.Expect(t, "DELETE", firewallTemplates+"/1", "", other, 404, "not_found")
+	l.Expect(t, "POST", firewallTemplates, `{"name":"x",`+webRules+`}`, other, 404, "not_found", "team not found")
+	l.Expect(t, "POST", firewallTemplates, `{"name":"x","team_id":3,"shared":true,`+webRules+`}`, other, 422, "invalid", `"shared"`)
+	l.Expect(t, "POST", firewallTemplates, `{"name":"x","team_id":77,`+webRules+`}`, apitest.Owner, 404, "not_found", "team not found")
+	l.Expect(t, "POST", firewallTemplates, `{"name":"x",`+webRules+`}`, apitest.Viewer, 403, "forbidden")
+	l.Expect(t, "POST", firewallTemplates, `{"name":"x",`+webRules+`}`, nil, 401, "unauthenticated")
 	// A change of what was read is one of what is there.
-	l.Ask(t, "PUT", firewallTemplates+"/1", `{"version":1,"name":"pages","content":{"rules":[{"type":"in","action":"DROP"}]}}`,
+	l.Expect(t, "PUT", firewallTemplates+"/1", `{"version":1,"name":"pages","content":{"rules":[{"type":"in","action":"DROP"}]}}`,
 		apitest.Operator, 200,
 		"", `"version":2`, `"name":"pages"`)
-	l.Ask(t, "PUT", firewallTemplates+"/1", `{"version":1,"name":"web",`+webRules+`}`, apitest.Operator, 409, "digest_conflict",
+	l.Expect(t, "PUT", firewallTemplates+"/1", `{"version":1,"name":"web",`+webRules+`}`, apitest.Operator, 409, "digest_conflict",
 		`"current":{"id":1`,
 		`"version":2`)
 	was := l.Value("SELECT details->'before'->>'name' FROM audit WHERE action = 'firewall.template_change' AND result = 'ok'")
@@ -53,9 +54,9 @@ func TestFirewallTemplates(t *testing.T) {
 	}
 	// A team that is deleted leaves its templates to the default team, and to nobody else.
 	l.Exec("DELETE FROM teams WHERE id = 3")
-	l.Ask(t, "GET", firewallTemplates+"/3", "", apitest.Viewer, 200, "", `"team_id":1`, `"shared":false`)
-	l.Ask(t, "DELETE", firewallTemplates+"/3", "", apitest.Operator, 204, "")
-	l.Ask(t, "DELETE", firewallTemplates+"/3", "", apitest.Operator, 404, "not_found")
+	l.Expect(t, "GET", firewallTemplates+"/3", "", apitest.Viewer, 200, "", `"team_id":1`, `"shared":false`)
+	l.Expect(t, "DELETE", firewallTemplates+"/3", "", apitest.Operator, 204, "")
+	l.Expect(t, "DELETE", firewallTemplates+"/3", "", apitest.Operator, 404, "not_found")
 }
 
 func TestFirewallTemplateRequestsThatAreWrong(t *testing.T) {
@@ -74,10 +75,10 @@ func TestFirewallTemplateRequestsThatAreWrong(t *testing.T) {
 			`"aliases",0,"name"`},
 		{"a huge team", `{"name":"x","team_id":99999999999999999999,` + webRules + `}`, `"team_id"`},
 	} {
-		l.Ask(t, "POST", firewallTemplates, test.body, apitest.Operator, 422, "invalid", test.says)
+		l.Expect(t, "POST", firewallTemplates, test.body, apitest.Operator, 422, "invalid", test.says)
 	}
-	l.Ask(t, "GET", firewallTemplates+"/0", "", apitest.Viewer, 422, "invalid")
-	l.Ask(t, "GET", firewallTemplates+"/99999999999999999999", "", apitest.Viewer, 422, "invalid")
+	l.Expect(t, "GET", firewallTemplates+"/0", "", apitest.Viewer, 422, "invalid")
+	l.Expect(t, "GET", firewallTemplates+"/99999999999999999999", "", apitest.Viewer, 422, "invalid")
 	if n := l.Value("SELECT count(*) FROM firewall_templates"); n != "0" {
 		t.Errorf("%s templates", n)
 	}
@@ -86,28 +87,28 @@ func TestFirewallTemplateRequestsThatAreWrong(t *testing.T) {
 func TestFirewallTemplateBecomesADraft(t *testing.T) {
 	t.Parallel()
 	l := newFirewallLab(t)
-	l.Ask(t, "POST", firewallTemplates, `{"name":"web",`+webRules+`}`, apitest.Operator, 201, "")
+	l.Expect(t, "POST", firewallTemplates, `{"name":"web",`+webRules+`}`, apitest.Operator, 201, "")
 	into := func(scope string) string { return fmt.Sprintf(`{"host_id":1,"scopes":[%s]}`, scope) }
 	vm := fmt.Sprintf(`{"kind":"vm","id":%s}`, strings.TrimPrefix(l.VM("running"), "vms/"))
 	drafts := firewallTemplates + "/1/drafts"
-	l.Ask(t, "POST", drafts, into(vm), apitest.Operator, 201, "", `"name":"web"`, `"status":"open"`, `"action":"create_alias"`,
+	l.Expect(t, "POST", drafts, into(vm), apitest.Operator, 201, "", `"name":"web"`, `"status":"open"`, `"action":"create_alias"`,
 		`"role":"operator"`)
-	l.Ask(t, "POST", drafts, fmt.Sprintf(`{"host_id":1,"name":"mine","replace":true,"scopes":[%s]}`, vm), apitest.Operator, 201, "",
+	l.Expect(t, "POST", drafts, fmt.Sprintf(`{"host_id":1,"name":"mine","replace":true,"scopes":[%s]}`, vm), apitest.Operator, 201, "",
 		`"name":"mine"`)
-	l.Ask(t, "POST", drafts, into(`{"kind":"cluster"}`), apitest.Operator, 403, "forbidden")
-	l.Ask(t, "POST", drafts, into(`{"kind":"cluster"}`), apitest.Admin, 201, "", `"role":"admin"`)
-	l.Ask(t, "POST", drafts, into(`{"kind":"node","node":"node1"}`), apitest.Admin, 501, "unsupported_at_scope", `"scope":"node"`)
-	l.Ask(t, "POST", drafts, into(`{"kind":"node","node":"node9"}`), apitest.Admin, 404, "not_found")
-	l.Ask(t, "POST", drafts, into(`{"kind":"vm"}`), apitest.Operator, 422, "invalid", `"scopes",0,"id"`)
-	l.Ask(t, "POST", drafts, into(``), apitest.Operator, 422, "invalid", `"scopes"`)
-	l.Ask(t, "POST", drafts, into(vm), apitest.Viewer, 403, "forbidden")
-	l.Ask(t, "POST", drafts, into(vm), foreign, 404, "not_found")
-	l.Ask(t, "POST", firewallTemplates+"/9/drafts", into(vm), apitest.Operator, 404, "not_found")
+	l.Expect(t, "POST", drafts, into(`{"kind":"cluster"}`), apitest.Operator, 403, "forbidden")
+	l.Expect(t, "POST", drafts, into(`{"kind":"cluster"}`), apitest.Admin, 201, "", `"role":"admin"`)
+	l.Expect(t, "POST", drafts, into(`{"kind":"node","node":"node1"}`), apitest.Admin, 501, "unsupported_at_scope", `"scope":"node"`)
+	l.Expect(t, "POST", drafts, into(`{"kind":"node","node":"node9"}`), apitest.Admin, 404, "not_found")
+	l.Expect(t, "POST", drafts, into(`{"kind":"vm"}`), apitest.Operator, 422, "invalid", `"scopes",0,"id"`)
+	l.Expect(t, "POST", drafts, into(``), apitest.Operator, 422, "invalid", `"scopes"`)
+	l.Expect(t, "POST", drafts, into(vm), apitest.Viewer, 403, "forbidden")
+	l.Expect(t, "POST", drafts, into(vm), foreign, 404, "not_found")
+	l.Expect(t, "POST", firewallTemplates+"/9/drafts", into(vm), apitest.Operator, 404, "not_found")
 	// A shared template does not open what is another team's.
 	l.Exec("UPDATE firewall_templates SET shared = true")
-	l.Ask(t, "POST", drafts, into(vm), foreign, 404, "not_found")
+	l.Expect(t, "POST", drafts, into(vm), foreign, 404, "not_found")
 	l.firewall.FailCall("Rules", plugin.Errorf(plugin.Unreachable, "no route"))
-	l.Ask(t, "POST", drafts, into(vm), apitest.Operator, 502, "hypervisor_error")
+	l.Expect(t, "POST", drafts, into(vm), apitest.Operator, 502, "hypervisor_error")
 	l.firewall.FailCall("Rules", nil)
 	if n := l.Value("SELECT count(*) FROM firewall_drafts"); n != "3" {
 		t.Errorf("%s drafts", n)
@@ -150,29 +151,30 @@ func TestFirewallDraftRequestsThatAreWrong(t *testing.T) {
 		{"a group that is not there", with(`{"scope":{"kind":"group","group":"none"},"action":"create_rule","rule":{"type":"in","action":` +
 			`"DROP"}}`), 422, "invalid", "group not found"},
 	} {
-		l.Ask(t, "POST", drafts, test.body, apitest.Admin, test.status, test.code, test.says)
+		l.Expect(t, "POST", drafts, test.body, apitest.Admin, test.status, test.code, test.says)
 	}
 	if n := l.Value("SELECT count(*) FROM firewall_drafts"); n != "0" {
 		t.Errorf("%s drafts", n)
 	}
 	// Another team has no draft of this one, in no way.
 	good := with(on + `"action":"create_rule","rule":{"type":"in","action":"DROP"}}`)
-	l.Ask(t, "POST", drafts, good, foreign, 404, "not_found")
-	l.Ask(t, "POST", drafts, good, apitest.Operator, 201, "", `"id":1`)
-	l.Ask(t, "GET", drafts, "", foreign, 200, "", "[]")
+	l.Expect(t, "POST", drafts, good, foreign, 404, "not_found")
+	l.Expect(t, "POST", drafts, good, apitest.Operator, 201, "", `"id":1`)
+	l.Expect(t, "GET", drafts, "", foreign, 200, "", "[]")
 	for _, w := range []struct{ method, path, body string }{
 		{"GET", "/1", ""}, {"PUT", "/1", `{"version":1,"changes":[` + on + `"action":"delete_rule","pos":0}]}`}, {"DELETE", "/1", ""},
 		{"POST", "/1/commit", "{}"}, {"POST", "/1/confirm", ""},
 	} {
-		l.Ask(t, w.method, drafts+w.path, w.body, foreign, 404, "not_found")
+		l.Expect(t, w.method, drafts+w.path, w.body, foreign, 404, "not_found")
 		if w.method != "GET" {
-			l.Ask(t, w.method, drafts+w.path, w.body, apitest.Viewer, 403, "forbidden")
+			l.Expect(t, w.method, drafts+w.path, w.body, apitest.Viewer, 403, "forbidden")
 		}
 	}
 	for _, body := range []string{`{"window_seconds":9}`, `{"window_seconds":3601}`, `{"window_seconds":1e30}`, `{"confirm":7}`, `[]`} {
-		l.Ask(t, "POST", drafts+"/1/commit", body, apitest.Operator, 422, "invalid")
+		l.Expect(t, "POST", drafts+"/1/commit", body, apitest.Operator, 422, "invalid")
 	}
-	l.Ask(t, "POST", drafts+"/1/confirm", "", apitest.Operator, 409, "invalid_state")
-	l.Ask(t, "PUT", drafts+"/1", `{"version":7,"changes":[`+on+`"action":"delete_rule","pos":0}]}`, apitest.Operator, 409, "digest_conflict",
+	l.Expect(t, "POST", drafts+"/1/confirm", "", apitest.Operator, 409, "invalid_state")
+	l.Expect(t, "PUT", drafts+"/1", `{"version":7,"changes":[`+on+`"action":"delete_rule","pos":0}]}`, apitest.Operator, 409,
+		"digest_conflict",
 		`"current"`)
 }

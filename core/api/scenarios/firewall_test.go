@@ -64,7 +64,7 @@ func newFirewall(t *testing.T, wrap ...func(sdk.Backend) sdk.Backend) *firewallF
 	b.Enrol(t, "pool", b.cluster)
 	guests := b.cluster.Guests()
 	b.guest, b.ct = guests[0], guests[1]
-	b.Ask(t, "POST", "apps/adopt", fmt.Sprintf(`{"items":[{"host_id":1,"guest_ref":%q,"name":"wiki"}]}`, b.ct.ID), apitest.Admin, 200, "")
+	b.Expect(t, "POST", "apps/adopt", fmt.Sprintf(`{"items":[{"host_id":1,"guest_ref":%q,"name":"wiki"}]}`, b.ct.ID), apitest.Admin, 200, "")
 	if _, err := fmt.Sscan(b.Value("SELECT id FROM guests WHERE kind = 'vm'"), &b.vm); err != nil {
 		t.Fatal(err)
 	}

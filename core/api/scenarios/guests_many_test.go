@@ -15,9 +15,9 @@ func TestListOfManyGuests(t *testing.T) {
 	t.Parallel()
 	r := servicetest.NewResource(t, registerGuests)
 	inventorytest.Many(t, r.DB, 8000, 2000)
-	got := r.Ask(t, "GET", "guests", "", apitest.Viewer, 200, "")
+	got := r.Expect(t, "GET", "guests", "", apitest.Viewer, 200, "")
 	t.Logf("%d bytes", len(got.Body))
-	if n := strings.Count(string(got.Body), `"name":"guest-`); n != 10_000 || len(got.Body) > op.MaxAnswer/4 {
+	if n := strings.Count(string(got.Body), `"name":"guest-`); n != 10_000 || len(got.Body) > op.MaxResponse/4 {
 		t.Errorf("%d guests in %d bytes", n, len(got.Body))
 	}
 }

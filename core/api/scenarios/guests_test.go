@@ -50,7 +50,7 @@ func newGuests(t *testing.T) *servicetest.Resource {
 func namesOfGuests(t *testing.T, r *servicetest.Resource, query string, as *apitest.Caller) (all string) {
 	t.Helper()
 	r.Run(t, apitest.Scenario{Name: query + " as " + as.String(), Method: "GET", URL: guestsURL + query, As: as, Status: 200,
-		After: func(t *testing.T, a *apitest.Answer) {
+		After: func(t *testing.T, a *apitest.Response) {
 			var found []struct{ Name string }
 			if err := json.Unmarshal(a.Body, &found); err != nil {
 				t.Fatalf("%v: %s", err, a.Body)
@@ -120,7 +120,7 @@ func TestShapeOfGuests(t *testing.T) {
 			Contains: []string{`"template":true`}},
 		apitest.Scenario{Name: "another team's", Method: "GET", URL: guestsURL + "?kind=app", As: apitest.In(2, identity.Viewer), Status: 200,
 			Contains: []string{`"app_id":2,"app":"Theirs"`, `"team_id":2,"team":"team2"`}, Lacks: []string{"Handbook", "ct-wiki"},
-			After: func(t *testing.T, a *apitest.Answer) {
+			After: func(t *testing.T, a *apitest.Response) {
 				if total := a.Header.Get("X-Total-Count"); total != "1" {
 					t.Errorf("X-Total-Count is %q", total)
 				}

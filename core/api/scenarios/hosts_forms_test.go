@@ -19,9 +19,9 @@ import (
 // newHostsOfForms is the resource with a driver of tokens, which is the usual one, one of certificates, and one that is away.
 func newHostsOfForms(t *testing.T) (*hostsFixture, *memdriver.Cluster) {
 	t.Helper()
-	certified := memdriver.NewCertified()
+	certified := memdriver.NewCertificateDriver()
 	b := newHosts(t, func(d hypervisor.Driver) host.Drivers {
-		return hosttest.Named{"pve": d, "certmem": certified, "away": nil}
+		return hosttest.DriverTable{"pve": d, "certmem": certified, "away": nil}
 	})
 	return b, certified.Add("certs.mem:8443", memdriver.Spec{Nodes: 1})
 }
@@ -114,7 +114,7 @@ func TestTaskLogsOfHostsTellNoSecrets(t *testing.T) {
 	b := newHosts(t)
 	b.Enrol(t, "lab", b.cluster)
 	task := b.cluster.NewTask("copy", 1)
-	elsewhere := memdriver.NewCertified().Add("a.mem:8443", memdriver.Spec{})
+	elsewhere := memdriver.NewCertificateDriver().Add("a.mem:8443", memdriver.Spec{})
 	b.cluster.AddLine(task, "with "+string(elsewhere.NewCode(endpoint.Monitoring, time.Hour)))
 	b.cluster.AddLine(task, "downloading https://files.example.com/a.iso?X-Signature=zqcanary to /a.iso")
 	b.Run(t, apitest.Scenario{Name: "log", Method: "GET", URL: "/api/v1/hosts/1/tasks/" + task + "/log", As: apitest.Viewer, Status: 200,

@@ -18,14 +18,14 @@ func TestHostNodeHardware(t *testing.T) {
 	get := func(name, of string, status int, code string, contains ...string) apitest.Scenario {
 		return do(name, "GET", "/api/v1/hosts/1/nodes/"+of, "", apitest.Viewer, status, code, contains...)
 	}
-	read := func(answer *apitest.Answer) (got host.NodeHardware) {
+	read := func(answer *apitest.Response) (got host.NodeHardware) {
 		answer.Decode(t, &got)
 		return got
 	}
 	quiet := get("disks are let sleep", "node1/hardware", 200, "", `"node":"node1"`, `"health_asked":false`, `"unreadable":[]`,
 		`"key":"mem-…"`, `"addresses":["192.0.2.10/24","2001:db8::a/64"]`, `"iommu_group":3`, `"nameservers":["192.0.2.53"]`,
 		`"checked_at":"2026-01-02T03:04:05Z"`, `"comment":null`, `"ports":[]`)
-	quiet.After = func(t *testing.T, answer *apitest.Answer) {
+	quiet.After = func(t *testing.T, answer *apitest.Response) {
 		got := read(answer)
 		if len(got.Disks) != 2 || !got.Disks[0].Wakes || got.Disks[0].Health != nil || got.Disks[1].Wakes || got.Disks[1].WearPercent != nil ||
 			len(got.Interfaces) != 2 || len(got.PCI) != 1 || len(got.Services) != 1 || got.System.Clock == nil {
@@ -54,7 +54,7 @@ func TestHostNodeHardware(t *testing.T) {
 		b.cluster.SetFault(method, memdriver.Fault{Err: err})
 	}
 	some := get("one is left", "node1/hardware", 200, "", `"disks":null`, `"subscription":null`, `"nameservers":["192.0.2.53"]`)
-	some.After = func(t *testing.T, answer *apitest.Answer) {
+	some.After = func(t *testing.T, answer *apitest.Response) {
 		reasons := map[string]host.Unreadable{}
 		for _, u := range read(answer).Unreadable {
 			reasons[u.Section] = u

@@ -18,7 +18,7 @@ func TestHostNodeStatus(t *testing.T) {
 		return do(name, "GET", "/api/v1/hosts/1/nodes/"+node+"/status", "", apitest.Viewer, status, code, contains...)
 	}
 	whole := get("all of it", "node1", 200, "", `"node":"node1"`, `"is_self":false`)
-	whole.After = func(t *testing.T, answer *apitest.Answer) {
+	whole.After = func(t *testing.T, answer *apitest.Response) {
 		var got struct {
 			UptimeS     int64     `json:"uptime_s"`
 			LoadAverage []float64 `json:"load_average"`

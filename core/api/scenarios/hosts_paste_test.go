@@ -195,7 +195,7 @@ func TestEnrolHostByPasteOfCodes(t *testing.T) {
 			Error: code, Contains: contains, Lacks: []string{"PRIVATE KEY", "eyJ"}}
 	}
 	two := fourCapabilities[:2]
-	other := memdriver.NewCertified().Add("other.mem:8443", memdriver.Spec{Nodes: 1})
+	other := memdriver.NewCertificateDriver().Add("other.mem:8443", memdriver.Spec{Nodes: 1})
 	mixed := string(cluster.RoleOutput(fourCapabilities[:1], nil)) + string(other.RoleOutput(fourCapabilities[1:2], nil))
 	alone := pasteOfHost(cluster.RoleOutput(two, nil), `,"driver":"certmem"`)
 	b.Run(t,
@@ -210,13 +210,13 @@ func TestEnrolHostByPasteOfCodes(t *testing.T) {
 	)
 	cluster.SetFault("permissions", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no route")})
 	lost := post("used in vain", "", paste(two, nil), 502, "hypervisor_error", `"reason":"unreachable"`)
-	lost.After = func(t *testing.T, answer *apitest.Answer) {
+	lost.After = func(t *testing.T, answer *apitest.Response) {
 		var told struct {
 			ID  string   `json:"credential_id"`
 			IDs []string `json:"credential_ids"`
 		}
 		if err := json.Unmarshal(answer.Body, &told); err != nil || len(told.IDs) != 2 || told.IDs[0] != told.ID || told.IDs[0] == told.IDs[1] ||
-			!cluster.Knows(told.IDs[0]) || !cluster.Knows(told.IDs[1]) {
+			!cluster.HasToken(told.IDs[0]) || !cluster.HasToken(told.IDs[1]) {
 			t.Errorf("%v: %s", err, answer.Body)
 		}
 	}

@@ -14,8 +14,8 @@ func TestPeersOfHosts(t *testing.T) {
 	b := newHosts(t)
 	b.driver.AddEntry(b.cluster, "second.mem:8006", "node2")
 	at := `,"name":"lab","address":"pool.mem","tls_fingerprint":"` + b.cluster.Fingerprint() + `"`
-	b.Ask(t, "POST", "hosts", pasteOfHost(b.cluster.RoleOutput(fourCapabilities[:2], nil), at), apitest.Admin, 201, "")
-	b.Ask(t, "POST", "hosts/1/sync", "", apitest.Operator, 200, "")
+	b.Expect(t, "POST", "hosts", pasteOfHost(b.cluster.RoleOutput(fourCapabilities[:2], nil), at), apitest.Admin, 201, "")
+	b.Expect(t, "POST", "hosts/1/sync", "", apitest.Operator, 200, "")
 	get := func(name string, as *apitest.Caller, status int, code string, contains ...string) apitest.Scenario {
 		return apitest.Scenario{Name: name, Method: "GET", URL: "/api/v1/hosts/1/peers", As: as, Status: status, Error: code, Contains: contains,
 			Lacks: []string{"secret-of"}}

@@ -30,7 +30,7 @@ func newPoweredHosts(t *testing.T, limits ...func(*power.Store)) *hostsFixture {
 	b.cluster = b.driver.Add("pool.mem:8006", memdriver.Spec{Nodes: 2, VMs: 3, Containers: 2})
 	b.driver.AddEntry(b.cluster, "second.mem:8006", "node2")
 	b.Resource = servicetest.NewResource(t, func(a *op.API, d api.Deps) {
-		d.Hosts.Power.Down, d.Hosts.Power.Up, d.Hosts.Power.Off, d.Hosts.Power.Pause = 2*time.Minute, 2*time.Minute,
+		d.Hosts.Power.ShutdownLimit, d.Hosts.Power.BootLimit, d.Hosts.Power.OffTime, d.Hosts.Power.Pause = 2*time.Minute, 2*time.Minute,
 			300*time.Millisecond, 20*time.Millisecond
 		for _, limit := range limits {
 			limit(d.Hosts.Power)
@@ -49,9 +49,9 @@ func newPoweredHosts(t *testing.T, limits ...func(*power.Store)) *hostsFixture {
 }
 
 // power asks for a node to be rebooted or switched off, and gives the answer.
-func (b *hostsFixture) power(node, query, body string, as *apitest.Caller, status int, code string, contains ...string) *apitest.Answer {
+func (b *hostsFixture) power(node, query, body string, as *apitest.Caller, status int, code string, contains ...string) *apitest.Response {
 	b.t.Helper()
-	return b.Ask(b.t, "POST", "hosts/1/nodes/"+node+"/power"+query, body, as, status, code, contains...)
+	return b.Expect(b.t, "POST", "hosts/1/nodes/"+node+"/power"+query, body, as, status, code, contains...)
 }
 
 // powered has a node do what it is told, and gives the job's transcript when it has ended.
@@ -90,7 +90,7 @@ func TestHostNodePowerIsConfirmed(t *testing.T) {
 	b.power("node2", "", `{"command":"shutdown","confirm":"node1"}`, apitest.Owner, 409, "confirm_required",
 		`The node node2 is shut down.`, `cannot switch the node on again`)
 	b.power("node2", "?plan=true", `{"command":"reboot"}`, apitest.Owner, 200, "", `"is_self":false`, `"blockers":[]`)
-	b.Ask(t, "PUT", "hosts/self", `{"host_id":1}`, apitest.Owner, 200, "")
+	b.Expect(t, "PUT", "hosts/self", `{"host_id":1}`, apitest.Owner, 200, "")
 	b.power("node1", "", `{"command":"reboot"}`, apitest.Owner, 409, "self_target", `"is_self":true`, `This service runs on the node node1`)
 	b.cluster.SetFault("nodestatus", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no route")})
 	b.power("node2", "", `{"command":"reboot","confirm":"node2"}`, apitest.Owner, 502, "hypervisor_error", `"reason":"unreachable"`)
@@ -98,7 +98,7 @@ func TestHostNodePowerIsConfirmed(t *testing.T) {
 	if n := b.cluster.Calls("powernode"); n != 0 {
 		t.Errorf("the hypervisor was told %d times", n)
 	}
-	b.Ask(t, "DELETE", "hosts/1/credentials/node_power", "", apitest.Owner, 200, "")
+	b.Expect(t, "DELETE", "hosts/1/credentials/node_power", "", apitest.Owner, 200, "")
 	b.power("node2", "", `{"command":"reboot","confirm":"node2"}`, apitest.Owner, 409, "capability_missing", `"capability":"node_power"`)
 	b.power("node2", "?plan=true", `{"command":"reboot"}`, apitest.Owner, 200, "", `"blockers":[{"error":"capability_missing"`)
 }
@@ -116,7 +116,7 @@ func TestHostNodePower(t *testing.T) {
 		})
 		b.cluster.PowerOn("node2")
 	}
-	downSoon := func(s *power.Store) { s.Down = 2 * time.Second }
+	downSoon := func(s *power.Store) { s.ShutdownLimit = 2 * time.Second }
 	for name, c := range map[string]struct {
 		command, status string
 		set             func(b *hostsFixture)
@@ -133,7 +133,7 @@ func TestHostNodePower(t *testing.T) {
 			[]string{"accepted the command but did not go down within 2s", "up for 1h0m0s"}, 1, []func(*power.Store){downSoon}},
 		"it never comes back": {"reboot", "failed", func(b *hostsFixture) { b.cluster.SetPower("node2", memdriver.Power{Lost: true}) }, nil,
 			[]string{"is not back after 2s", "check it at its console"}, 1,
-			[]func(*power.Store){func(s *power.Store) { s.Up = 2 * time.Second }}},
+			[]func(*power.Store){func(s *power.Store) { s.BootLimit = 2 * time.Second }}},
 		"an answer that is lost": {"reboot", "succeeded",
 			func(b *hostsFixture) {
 				b.cluster.SetFault("powernode", memdriver.Fault{Err: lost, Late: true})
@@ -150,15 +150,15 @@ func TestHostNodePower(t *testing.T) {
 			}, nil,
 			[]string{"not today"}, 0, nil},
 		"it is switched on again": {"shutdown", "succeeded", nil, func(b *hostsFixture, _ int64) {
-			waittest.Until(b.t, "it is told", func() bool { return len(b.cluster.Powered("node2")) > 0 })
+			waittest.Until(b.t, "it is told", func() bool { return len(b.cluster.PowerCommands("node2")) > 0 })
 			b.cluster.PowerOn("node2")
-		}, []string{"was switched on again"}, 1, []func(*power.Store){func(s *power.Store) { s.Off = time.Hour }}},
+		}, []string{"was switched on again"}, 1, []func(*power.Store){func(s *power.Store) { s.OffTime = time.Hour }}},
 		"it is canceled while it is watched": {"reboot", "canceled",
 			func(b *hostsFixture) { b.cluster.SetPower("node2", memdriver.Power{Lost: true}) }, func(b *hostsFixture, job int64) {
-				waittest.Until(b.t, "it is told", func() bool { return len(b.cluster.Powered("node2")) > 0 })
+				waittest.Until(b.t, "it is told", func() bool { return len(b.cluster.PowerCommands("node2")) > 0 })
 				seen := reads(b)()
 				waittest.Until(b.t, "it is watched", func() bool { return reads(b)() > seen+2 })
-				b.Ask(b.t, "POST", fmt.Sprintf("jobs/%d/cancel", job), "", apitest.Owner, 202, "")
+				b.Expect(b.t, "POST", fmt.Sprintf("jobs/%d/cancel", job), "", apitest.Owner, 202, "")
 			}, []string{"the command reboot was sent to the node and cannot be taken back"}, 1, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -177,7 +177,7 @@ func TestHostNodePower(t *testing.T) {
 					t.Errorf("%q is not in:\n%s", want, text)
 				}
 			}
-			if told := b.cluster.Powered("node2"); len(told) != c.told {
+			if told := b.cluster.PowerCommands("node2"); len(told) != c.told {
 				t.Errorf("it was told %v", told)
 			}
 		})

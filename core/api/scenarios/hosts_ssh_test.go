@@ -27,7 +27,7 @@ func TestSSHOfHosts(t *testing.T) {
 	as(apitest.Admin, "a port out of bounds", "POST", "/api/v1/hosts", with(`,"ssh_port":65536`), 422, "invalid", "ssh_port")
 	b.Run(t, apitest.Scenario{Name: "enrolled with a key", Method: "POST", URL: "/api/v1/hosts", As: apitest.Admin,
 		Body: with(`,"ssh_enroll":true,"ssh_consent":true,"ssh_port":2022`), Status: 201, Lacks: []string{"PRIVATE"},
-		After: func(t *testing.T, answer *apitest.Answer) {
+		After: func(t *testing.T, answer *apitest.Response) {
 			var made struct {
 				SSH struct {
 					Enrolled bool

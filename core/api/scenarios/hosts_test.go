@@ -107,7 +107,7 @@ func TestEnrolHost(t *testing.T) {
 		Fingerprint string `json:"tls_fingerprint"`
 		Verify      bool   `json:"verify_tls"`
 	}
-	b.Ask(t, "POST", "hosts", b.body("v6", "[2001:DB8::1]", `"verify_tls":false`), apitest.Admin, 201, "").Decode(t, &made)
+	b.Expect(t, "POST", "hosts", b.body("v6", "[2001:DB8::1]", `"verify_tls":false`), apitest.Admin, 201, "").Decode(t, &made)
 	if made.Fingerprint == "" || made.Verify {
 		t.Errorf("%+v", made)
 	}

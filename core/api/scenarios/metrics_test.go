@@ -32,7 +32,7 @@ func newMetrics(t *testing.T) *servicetest.Resource {
 			Storages: []inventorytest.Storage{{Node: "n1", Name: "local"}}, Guests: []inventorytest.Guest{{VMID: 100, Name: "web"}}},
 		inventorytest.Cluster{Team: 2, Hosts: []inventorytest.Host{{Name: "b", Node: "n1"}}, Guests: []inventorytest.Guest{{VMID: 100,
 			Name: "db"}}})
-	if err := metric.Ensure(t.Context(), s.DB, time.Now()); err != nil {
+	if err := metric.EnsurePartitions(t.Context(), s.DB, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -81,7 +81,7 @@ func TestMetricsOfGuests(t *testing.T) {
 	s.Run(t,
 		apitest.Scenario{Name: "all", Method: "GET", URL: path, As: apitest.Viewer, Status: 200, Contains: []string{
 			"# TYPE hostler_guest info\n", "hostler_guest_running{id=\"1\",kind=\"vm\",name=\"web\",cluster=\"\"} 1\n", "\n# EOF\n"},
-			After: func(t *testing.T, a *apitest.Answer) {
+			After: func(t *testing.T, a *apitest.Response) {
 				t.Helper()
 				if got := a.Header.Get("Content-Type"); got != metric.OpenMetrics {
 					t.Errorf("it is %s", got)
@@ -111,14 +111,14 @@ func TestPrometheusReadsGuests(t *testing.T) {
   authorization: {credentials: %q}
   static_configs: [{targets: [%q]}]
 `, strings.TrimPrefix(key.Header, "Bearer "), strings.TrimPrefix(server.URL, "http://")))
-	waittest.Until(t, "prometheus has read the guests", func() bool { return p.Ask(t, "up") == "1" })
+	waittest.Until(t, "prometheus has read the guests", func() bool { return p.Query(t, "up") == "1" })
 	for query, want := range map[string]string{
 		"sum(hostler_guest_cpu_usage_ratio)": "0.75", `hostler_guest_cpu_usage_ratio{name="we\"b\\",kind="vm",cluster="c"}`: "0.25",
 		`hostler_guest_network_receive_bytes_total{name="db"}`: "4711", "count(hostler_guest_info{host=\"a\",node=\"n1\"})": "2",
 	} {
 		// A scrape that took longer than a second takes all away until the next one.
 		waittest.Succeeds(t, "prometheus tells "+query, func() error {
-			if got := p.Ask(t, query); got != want {
+			if got := p.Query(t, query); got != want {
 				return fmt.Errorf("it is %q, want %q", got, want)
 			}
 			return nil

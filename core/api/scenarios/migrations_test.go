@@ -53,7 +53,7 @@ func newMigrations(t *testing.T) *migrationsFixture {
 	}
 	b.Enrol(t, "lab", b.cluster, endpoint.Lifecycle, endpoint.Backup)
 	b.Enrol(t, "elsewhere", b.other, endpoint.Lifecycle, endpoint.Backup)
-	b.Ask(t, "POST", "apps/adopt", fmt.Sprintf(`{"items":[{"host_id":1,"guest_ref":%q}]}`, b.refs["files"].ID), apitest.Admin, 200, "")
+	b.Expect(t, "POST", "apps/adopt", fmt.Sprintf(`{"items":[{"host_id":1,"guest_ref":%q}]}`, b.refs["files"].ID), apitest.Admin, 200, "")
 	return b
 }
 
@@ -66,28 +66,29 @@ func TestPreflightOfMigrations(t *testing.T) {
 	t.Parallel()
 	b := newMigrations(t)
 	check, to := b.migrate("stopped")+"/preflight", `{"target_host_id":1,"node":"node2"}`
-	b.Ask(t, "POST", check, to, apitest.Operator, 403, "forbidden")
-	b.Ask(t, "POST", check, to, apitest.In(2, identity.Owner), 404, "not_found")
-	b.Ask(t, "POST", check, `{"target_host_id":9}`, apitest.Admin, 404, "not_found")
-	b.Ask(t, "POST", check, `{"node":"node2"}`, apitest.Admin, 422, "invalid", `["body","target_host_id"]`)
-	b.Ask(t, "POST", check, `{"target_host_id":1,"node":"node9"}`, apitest.Admin, 422, "invalid", `["body","node"]`)
-	b.Ask(t, "POST", check, `{"target_host_id":1}`, apitest.Admin, 422, "invalid", "choose one of these nodes: node2, node3")
-	b.Ask(t, "POST", check, to, apitest.Admin, 200, "", `"strategy":"cluster"`, `"possible":true`, `"target_node":"node2"`, `"blockers":[]`,
+	b.Expect(t, "POST", check, to, apitest.Operator, 403, "forbidden")
+	b.Expect(t, "POST", check, to, apitest.In(2, identity.Owner), 404, "not_found")
+	b.Expect(t, "POST", check, `{"target_host_id":9}`, apitest.Admin, 404, "not_found")
+	b.Expect(t, "POST", check, `{"node":"node2"}`, apitest.Admin, 422, "invalid", `["body","target_host_id"]`)
+	b.Expect(t, "POST", check, `{"target_host_id":1,"node":"node9"}`, apitest.Admin, 422, "invalid", `["body","node"]`)
+	b.Expect(t, "POST", check, `{"target_host_id":1}`, apitest.Admin, 422, "invalid", "choose one of these nodes: node2, node3")
+	b.Expect(t, "POST", check, to, apitest.Admin, 200, "", `"strategy":"cluster"`, `"possible":true`, `"target_node":"node2"`,
+		`"blockers":[]`,
 		`"bytes":34359738368`, `"downtime_s":0`)
-	b.Ask(t, "POST", "apps/1/migrate/preflight", to, apitest.Admin, 200, "", `"live":false`, `"downtime_s":357`, "100 MiB/s")
-	b.Ask(t, "POST", check, `{"target_host_id":1,"node":"node2","storage":"none"}`, apitest.Admin, 200, "", `"code":"storage_missing"`,
+	b.Expect(t, "POST", "apps/1/migrate/preflight", to, apitest.Admin, 200, "", `"live":false`, `"downtime_s":357`, "100 MiB/s")
+	b.Expect(t, "POST", check, `{"target_host_id":1,"node":"node2","storage":"none"}`, apitest.Admin, 200, "", `"code":"storage_missing"`,
 		`"possible":false`)
 	b.cluster.AddStorage(memdriver.StorageSpec{Name: "small", VMs: true, FreeGB: 1})
-	b.Ask(t, "POST", check, `{"target_host_id":1,"node":"node2","storage":"small"}`, apitest.Admin, 200, "", `"code":"storage_full"`,
+	b.Expect(t, "POST", check, `{"target_host_id":1,"node":"node2","storage":"small"}`, apitest.Admin, 200, "", `"code":"storage_full"`,
 		`"possible":false`)
 	b.cluster.AddStorage(memdriver.StorageSpec{Name: "small", VMs: true, FreeGB: 1, Thin: true})
-	b.Ask(t, "POST", check, `{"target_host_id":1,"node":"node2","storage":"small"}`, apitest.Admin, 200, "", `"code":"storage_full"`,
+	b.Expect(t, "POST", check, `{"target_host_id":1,"node":"node2","storage":"small"}`, apitest.Admin, 200, "", `"code":"storage_full"`,
 		`"possible":true`)
 	b.cluster.ChangeConfig(b.refs["files"].ID, func(c *hypervisor.Config) {
 		c.NICs[0].Bridge = "br9"
 		c.Disks = append(c.Disks, hypervisor.Disk{Key: "mp0", Local: true})
 	})
-	b.Ask(t, "POST", "apps/1/migrate/preflight", to, apitest.Admin, 200, "", `"code":"bridge_missing"`, `"code":"bind_mount"`)
+	b.Expect(t, "POST", "apps/1/migrate/preflight", to, apitest.Admin, 200, "", `"code":"bridge_missing"`, `"code":"bind_mount"`)
 	// What all nodes have goes along within the cluster, and not to another one.
 	b.cluster.ChangeConfig(b.refs["files"].ID, func(c *hypervisor.Config) {
 		c.NICs[0].Bridge = "br0"
@@ -97,15 +98,15 @@ func TestPreflightOfMigrations(t *testing.T) {
 		c.Disks = append(c.Disks, hypervisor.Disk{Key: "scsi1", Local: true, Shared: true})
 	})
 	for _, path := range []string{"apps/1/migrate/preflight", check} {
-		b.Ask(t, "POST", path, to, apitest.Admin, 200, "", `"possible":true`, `"blockers":[]`)
+		b.Expect(t, "POST", path, to, apitest.Admin, 200, "", `"possible":true`, `"blockers":[]`)
 	}
-	b.Ask(t, "POST", "apps/1/migrate/preflight", `{"target_host_id":2}`, apitest.Admin, 200, "", `"code":"bind_mount"`)
+	b.Expect(t, "POST", "apps/1/migrate/preflight", `{"target_host_id":2}`, apitest.Admin, 200, "", `"code":"bind_mount"`)
 	b.Exec("UPDATE clusters SET quorate = false")
-	b.Ask(t, "POST", check, to, apitest.Admin, 200, "", `"code":"quorum_lost"`)
+	b.Expect(t, "POST", check, to, apitest.Admin, 200, "", `"code":"quorum_lost"`)
 	b.cluster.SetFault("checkmigration", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "it is away")})
-	b.Ask(t, "POST", check, to, apitest.Admin, 502, "hypervisor_error")
+	b.Expect(t, "POST", check, to, apitest.Admin, 502, "hypervisor_error")
 	b.Exec("DELETE FROM host_credentials WHERE capability = 'lifecycle'")
-	b.Ask(t, "POST", check, to, apitest.Admin, 409, "capability_missing")
+	b.Expect(t, "POST", check, to, apitest.Admin, 409, "capability_missing")
 	if n := b.Value("SELECT count(*) FROM jobs"); n != "0" {
 		t.Errorf("%s jobs were made", n)
 	}
@@ -115,24 +116,25 @@ func TestMigrateGuests(t *testing.T) {
 	t.Parallel()
 	b := newMigrations(t)
 	vm, to := b.migrate("stopped"), `{"target_host_id":1,"node":"node2"}`
-	b.Ask(t, "POST", vm, to, apitest.Operator, 403, "forbidden")
-	b.Ask(t, "POST", vm, to, apitest.In(2, identity.Owner), 404, "not_found")
-	b.Ask(t, "POST", vm, `{"target_host_id":1,"node":"node1"}`, apitest.Admin, 409, "migration_blocked", `"blockers":[{"code":"same_node"`)
-	b.Ask(t, "POST", vm+"?plan=true", `{"target_host_id":1,"node":"node1"}`, apitest.Admin, 200, "", `"error":"migration_blocked"`,
+	b.Expect(t, "POST", vm, to, apitest.Operator, 403, "forbidden")
+	b.Expect(t, "POST", vm, to, apitest.In(2, identity.Owner), 404, "not_found")
+	b.Expect(t, "POST", vm, `{"target_host_id":1,"node":"node1"}`, apitest.Admin, 409, "migration_blocked", `"blockers":[{"code":"same_node"`)
+	b.Expect(t, "POST", vm+"?plan=true", `{"target_host_id":1,"node":"node1"}`, apitest.Admin, 200, "", `"error":"migration_blocked"`,
 		"same_node")
 	b.Run(t, apitest.Scenario{Name: "a plan to stay", Method: "POST", URL: "/api/v1/" + vm + "?plan=true", As: apitest.Admin,
 		Body: `{"target_host_id":1,"node":"node1"}`, Status: 200, Lacks: []string{"is moved"}})
-	b.Ask(t, "POST", vm+"?plan=true", to, apitest.Admin, 200, "", "is moved from the node node1 to the node node2", `"confirm_phrase":null`)
-	b.Ask(t, "POST", "apps/1/migrate", to, apitest.Admin, 409, "confirm_required", `"confirm_phrase":"files"`,
+	b.Expect(t, "POST", vm+"?plan=true", to, apitest.Admin, 200, "", "is moved from the node node1 to the node node2",
+		`"confirm_phrase":null`)
+	b.Expect(t, "POST", "apps/1/migrate", to, apitest.Admin, 409, "confirm_required", `"confirm_phrase":"files"`,
 		"is running and is interrupted")
-	b.Ask(t, "POST", "apps/1/migrate", `{"target_host_id":1,"node":"node2","confirm":"else"}`, apitest.Admin, 409, "confirm_required")
-	b.Ask(t, "POST", vm, to, apitest.Admin, 202, "", `"kind":"vm.migrate"`, `"params":{"node":"node2","target_host_id":1}`,
+	b.Expect(t, "POST", "apps/1/migrate", `{"target_host_id":1,"node":"node2","confirm":"else"}`, apitest.Admin, 409, "confirm_required")
+	b.Expect(t, "POST", vm, to, apitest.Admin, 202, "", `"kind":"vm.migrate"`, `"params":{"node":"node2","target_host_id":1}`,
 		`"strategy":"cluster"`)
-	b.Ask(t, "POST", vm, to, apitest.Admin, 409, "guest_busy")
+	b.Expect(t, "POST", vm, to, apitest.Admin, 409, "guest_busy")
 	b.Exec("INSERT INTO settings (key, value) VALUES ('self.host_id', '1')")
 	b.Guests.Self.Hostname = "files"
-	b.Ask(t, "POST", "apps/1/migrate", to, apitest.Admin, 409, "self_target", `"is_self":true`)
-	b.Ask(t, "POST", "apps/1/migrate", `{"target_host_id":1,"node":"node2","confirm":"files"}`, apitest.Admin, 202, "",
+	b.Expect(t, "POST", "apps/1/migrate", to, apitest.Admin, 409, "self_target", `"is_self":true`)
+	b.Expect(t, "POST", "apps/1/migrate", `{"target_host_id":1,"node":"node2","confirm":"files"}`, apitest.Admin, 202, "",
 		`"kind":"app.migrate"`, `"is_self":true`)
 	if n := b.Value("SELECT count(*) FROM audit WHERE action IN ('vm.migrate', 'app.migrate') AND result = 'ok'"); n != "2" {
 		t.Errorf("%s rows of success in the trail", n)
@@ -145,9 +147,9 @@ func TestPlanOfAMigrationWithoutAHypervisor(t *testing.T) {
 	b := newMigrations(t)
 	vm, to := b.migrate("stopped")+"?plan=true", `{"target_host_id":1,"node":"node2"}`
 	b.cluster.SetFault("checkmigration", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "it is away")})
-	b.Ask(t, "POST", vm, to, apitest.Admin, 200, "", `"warnings":["The hypervisor did not answer: `, `"blockers":[]`)
+	b.Expect(t, "POST", vm, to, apitest.Admin, 200, "", `"warnings":["The hypervisor did not answer: `, `"blockers":[]`)
 	b.Exec("DELETE FROM host_credentials WHERE capability = 'lifecycle'")
-	b.Ask(t, "POST", vm, to, apitest.Admin, 200, "", `"blockers":[{"error":"capability_missing"`)
+	b.Expect(t, "POST", vm, to, apitest.Admin, 200, "", `"blockers":[{"error":"capability_missing"`)
 	if n := b.Value("SELECT count(*) FROM audit WHERE action = 'vm.migrate' AND result = 'ok'"); n != "0" {
 		t.Errorf("%s rows of success in the trail", n)
 	}
@@ -157,59 +159,59 @@ func TestMigrateToAnotherCluster(t *testing.T) {
 	t.Parallel()
 	b := newMigrations(t)
 	check, to := "apps/1/migrate/preflight", `{"target_host_id":2}`
-	b.Ask(t, "POST", check, to, apitest.Admin, 200, "", `"strategy":"shared_storage"`, `"possible":false`, `"code":"no_shared_storage"`)
-	b.Ask(t, "POST", "apps/1/migrate", to, apitest.Admin, 409, "migration_blocked", `"code":"no_shared_storage"`)
+	b.Expect(t, "POST", check, to, apitest.Admin, 200, "", `"strategy":"shared_storage"`, `"possible":false`, `"code":"no_shared_storage"`)
+	b.Expect(t, "POST", "apps/1/migrate", to, apitest.Admin, 409, "migration_blocked", `"code":"no_shared_storage"`)
 	archive := &memdriver.Archive{}
 	b.cluster.AddStorage(memdriver.StorageSpec{Name: "archive", Archive: archive, FreeGB: 100})
 	b.other.AddStorage(memdriver.StorageSpec{Name: "vault", Archive: archive, FreeGB: 100})
-	b.Ask(t, "POST", check, to, apitest.Admin, 200, "", `"code":"no_shared_storage"`) // nothing shows that they are the same
+	b.Expect(t, "POST", check, to, apitest.Admin, 200, "", `"code":"no_shared_storage"`) // nothing shows that they are the same
 	archive.Put(b.cluster, b.refs["files"], time.Now())
-	b.Ask(t, "POST", check, to, apitest.Admin, 200, "", `"possible":true`, `"source_storage":"archive"`, `"target_storage":"vault"`,
+	b.Expect(t, "POST", check, to, apitest.Admin, 200, "", `"possible":true`, `"source_storage":"archive"`, `"target_storage":"vault"`,
 		`"target_node":"onode1"`, `"code":"source_stays"`, `"live":false`)
-	b.Ask(t, "POST", "apps/1/migrate", to, apitest.Admin, 409, "confirm_required", "The original guest is kept")
+	b.Expect(t, "POST", "apps/1/migrate", to, apitest.Admin, 409, "confirm_required", "The original guest is kept")
 	b.Exec(`INSERT INTO schedules (name, cron, job_kind, params, next_run_at)
 		VALUES ('nightly', '0 2 * * *', 'app.stop', '{"app_id":1}', now())`)
-	b.Ask(t, "POST", "apps/1/migrate?plan=true", to, apitest.Admin, 200, "", "The schedule nightly moves to the new guest")
+	b.Expect(t, "POST", "apps/1/migrate?plan=true", to, apitest.Admin, 200, "", "The schedule nightly moves to the new guest")
 	b.Exec("UPDATE hosts SET team_id = 2")
-	b.Ask(t, "POST", "apps/1/migrate?plan=true", to, apitest.In(2, identity.Owner), 200, "", "1 schedule moves to the new guest")
+	b.Expect(t, "POST", "apps/1/migrate?plan=true", to, apitest.In(2, identity.Owner), 200, "", "1 schedule moves to the new guest")
 	b.Exec("UPDATE hosts SET team_id = 1")
 	for id, name := range []string{"", "lab", "elsewhere"} {
 		b.Exec("UPDATE clusters SET quorate = id <> (SELECT cluster_id FROM hosts WHERE id = $1)", id)
 		if name != "" {
-			b.Ask(t, "POST", check, to, apitest.Admin, 200, "", `"possible":false`, `"code":"quorum_lost"`,
+			b.Expect(t, "POST", check, to, apitest.Admin, 200, "", `"possible":false`, `"code":"quorum_lost"`,
 				"The cluster of the host "+name+" has no")
 		}
 	}
 	b.Exec("UPDATE clusters SET quorate = true")
 	b.other.AddStorage(memdriver.StorageSpec{Name: "archive", Archive: &memdriver.Archive{}, FreeGB: 100})
 	b.other.AddStorage(memdriver.StorageSpec{Name: "vault", FreeGB: 100})
-	b.Ask(t, "POST", check, to, apitest.Admin, 200, "", `"code":"no_shared_storage"`) // of one name, and without the backup
+	b.Expect(t, "POST", check, to, apitest.Admin, 200, "", `"code":"no_shared_storage"`) // of one name, and without the backup
 	b.cluster.AddStorage(memdriver.StorageSpec{Name: "archive", Archive: &memdriver.Archive{}, FreeGB: 100})
-	b.Ask(t, "POST", check, to, apitest.Admin, 200, "", `"possible":true`, `"code":"shared_storage_unproven"`)
+	b.Expect(t, "POST", check, to, apitest.Admin, 200, "", `"possible":true`, `"code":"shared_storage_unproven"`)
 	attic := &memdriver.Archive{}
 	b.cluster.AddStorage(memdriver.StorageSpec{Name: "attic", Archive: attic, FreeGB: 70})
 	b.other.AddStorage(memdriver.StorageSpec{Name: "attic", Archive: attic, FreeGB: 70})
 	b.other.AddStorage(memdriver.StorageSpec{Name: "archive", Archive: &memdriver.Archive{}, FreeGB: 50}) // one storage has one free space
-	b.Ask(t, "POST", check, to, apitest.Admin, 200, "", `"source_storage":"attic"`,
+	b.Expect(t, "POST", check, to, apitest.Admin, 200, "", `"source_storage":"attic"`,
 		"Among such storages (archive, attic), attic has the most similar free space")
-	b.Ask(t, "POST", "apps/1/migrate", `{"target_host_id":2,"confirm":"files"}`, apitest.Admin, 202, "", `"kind":"app.migrate"`,
+	b.Expect(t, "POST", "apps/1/migrate", `{"target_host_id":2,"confirm":"files"}`, apitest.Admin, 202, "", `"kind":"app.migrate"`,
 		`"strategy":"shared_storage"`)
 	b.Exec("UPDATE jobs SET status = 'failed'")
 	b.other.NewGuestAs(hypervisor.VM, hypervisor.GuestStopped, b.refs["files"].ID)
-	b.Ask(t, "POST", check, to, apitest.Admin, 200, "", `"possible":true`, `"code":"id_taken"`)
+	b.Expect(t, "POST", check, to, apitest.Admin, 200, "", `"possible":true`, `"code":"id_taken"`)
 	b.cluster.ChangeConfig(b.refs["files"].ID, func(c *hypervisor.Config) {
 		c.Disks = append(c.Disks, hypervisor.Disk{Key: "ide2", Storage: "local", Volume: "local:iso/installer.iso", Removable: true})
 	})
-	b.Ask(t, "POST", check, to, apitest.Admin, 200, "", `"possible":false`, `"code":"local_image"`)
+	b.Expect(t, "POST", check, to, apitest.Admin, 200, "", `"possible":false`, `"code":"local_image"`)
 	b.other.SetFault("placement", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "it is away")})
-	b.Ask(t, "POST", check, to, apitest.Admin, 200, "", `"code":"target_unreachable"`)
+	b.Expect(t, "POST", check, to, apitest.Admin, 200, "", `"code":"target_unreachable"`)
 	b.other.SetFault("placement", memdriver.Fault{})
 	b.Exec("DELETE FROM host_credentials WHERE capability = 'backup' AND host_id = 2")
-	b.Ask(t, "POST", check, to, apitest.Admin, 200, "", `"code":"backup_token_missing"`)
+	b.Expect(t, "POST", check, to, apitest.Admin, 200, "", `"code":"backup_token_missing"`)
 	b.Exec("INSERT INTO settings (key, value) VALUES ('self.host_id', '1')")
 	b.Guests.Self.Hostname = "files"
-	b.Ask(t, "POST", "apps/1/migrate", `{"target_host_id":2,"confirm":"files"}`, apitest.Admin, 409, "migration_blocked",
+	b.Expect(t, "POST", "apps/1/migrate", `{"target_host_id":2,"confirm":"files"}`, apitest.Admin, 409, "migration_blocked",
 		`"code":"self_target"`)
 	b.Exec("UPDATE hosts SET team_id = 2 WHERE id = 1")
-	b.Ask(t, "POST", check, to, apitest.In(2, identity.Owner), 404, "not_found") // of the target's host
+	b.Expect(t, "POST", check, to, apitest.In(2, identity.Owner), 404, "not_found") // of the target's host
 }

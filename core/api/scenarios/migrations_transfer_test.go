@@ -19,19 +19,19 @@ func TestMigrateByTransfer(t *testing.T) {
 	for _, cluster := range []*memdriver.Cluster{b.cluster, b.other} {
 		cluster.AddStorage(memdriver.StorageSpec{Name: "dumps", Archive: &memdriver.Archive{Folder: memdriver.DumpFolder}, FreeGB: 100})
 	}
-	b.Ask(t, "POST", check, to, apitest.Admin, 200, "", `"possible":false`, `"code":"no_shared_storage"`, `"code":"transfer"`,
+	b.Expect(t, "POST", check, to, apitest.Admin, 200, "", `"possible":false`, `"code":"no_shared_storage"`, `"code":"transfer"`,
 		"nobody has consented to running programs as root")
-	b.Ask(t, "POST", check, `{"target_host_id":2,"strategy":"transfer"}`, apitest.Admin, 200, "", `"possible":false`,
+	b.Expect(t, "POST", check, `{"target_host_id":2,"strategy":"transfer"}`, apitest.Admin, 200, "", `"possible":false`,
 		`"code":"consent_required"`)
-	b.Ask(t, "POST", check, `{"target_host_id":2,"strategy":"teleport"}`, apitest.Admin, 422, "invalid", "expected value to be one of")
+	b.Expect(t, "POST", check, `{"target_host_id":2,"strategy":"teleport"}`, apitest.Admin, 422, "invalid", "expected value to be one of")
 	for _, host := range []string{"1", "2"} {
-		b.Ask(t, "POST", "hosts/"+host+"/credentials", `{"rotate_ssh":true,"ssh_consent":true}`, apitest.Owner, 200, "")
-		b.Ask(t, "POST", "hosts/"+host+"/ssh/verify", "", apitest.Admin, 200, "")
+		b.Expect(t, "POST", "hosts/"+host+"/credentials", `{"rotate_ssh":true,"ssh_consent":true}`, apitest.Owner, 200, "")
+		b.Expect(t, "POST", "hosts/"+host+"/ssh/verify", "", apitest.Admin, 200, "")
 	}
-	b.Ask(t, "POST", check, to, apitest.Admin, 200, "", `"possible":true`, `"strategy":"transfer"`, `"source_storage":"dumps"`,
+	b.Expect(t, "POST", check, to, apitest.Admin, 200, "", `"possible":true`, `"strategy":"transfer"`, `"source_storage":"dumps"`,
 		`"target_storage":"dumps"`, `"code":"shared_storage"`)
-	b.Ask(t, "POST", "apps/1/migrate?plan=true", to, apitest.Admin, 200, "", "to the storage dumps of the other host")
-	b.Ask(t, "POST", "apps/1/migrate", `{"target_host_id":2,"confirm":"files"}`, apitest.Admin, 202, "", `"strategy":"transfer"`)
+	b.Expect(t, "POST", "apps/1/migrate?plan=true", to, apitest.Admin, 200, "", "to the storage dumps of the other host")
+	b.Expect(t, "POST", "apps/1/migrate", `{"target_host_id":2,"confirm":"files"}`, apitest.Admin, 202, "", `"strategy":"transfer"`)
 	if err := b.Queue.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -34,8 +34,8 @@ func (f *networkFixture) logIn() *nodetest.Machine {
 			},
 		}
 	})
-	f.Ask(f.t, "POST", "hosts/1/credentials", `{"rotate_ssh":true,"ssh_consent":true}`, apitest.Owner, 200, "")
-	f.Ask(f.t, "POST", "hosts/1/ssh/verify", "", apitest.Admin, 200, "")
+	f.Expect(f.t, "POST", "hosts/1/credentials", `{"rotate_ssh":true,"ssh_consent":true}`, apitest.Owner, 200, "")
+	f.Expect(f.t, "POST", "hosts/1/ssh/verify", "", apitest.Admin, 200, "")
 	return machine
 }
 
@@ -57,14 +57,14 @@ func TestUndoOfApplyIsTold(t *testing.T) {
 	f.cluster.Stage("node1", hypervisor.Interface{Name: "br0", Type: hypervisor.InterfaceBridge, Autostart: true, CIDR: "10.0.0.10/24",
 		Gateway: "10.0.0.1"})
 	for _, seconds := range []string{"-1", "1", "29", "3601", `"60"`, "99999999999999999999"} {
-		f.Ask(t, "POST", applyPath, `{"confirm":"node1","undo_after_s":`+seconds+`}`, apitest.Admin, 422, "invalid", "undo_after_s")
+		f.Expect(t, "POST", applyPath, `{"confirm":"node1","undo_after_s":`+seconds+`}`, apitest.Admin, 422, "invalid", "undo_after_s")
 	}
-	f.Ask(t, "POST", applyPath, `{"confirm":"node1","undo_after_s":60}`, apitest.Admin, 409, "consent_required")
-	f.Ask(t, "POST", applyPath+"?plan=true", "", apitest.Admin, 200, "", "Nothing restores the current network if the node is cut off: ")
+	f.Expect(t, "POST", applyPath, `{"confirm":"node1","undo_after_s":60}`, apitest.Admin, 409, "consent_required")
+	f.Expect(t, "POST", applyPath+"?plan=true", "", apitest.Admin, 200, "", "Nothing restores the current network if the node is cut off: ")
 	f.logIn()
-	f.Ask(t, "POST", applyPath+"?plan=true", "", apitest.Admin, 200, "", "restores its current network after 2m0s")
-	f.Ask(t, "POST", applyPath+"?plan=true", `{"undo_after_s":90}`, apitest.Admin, 200, "", "network after 1m30s")
-	f.Ask(t, "POST", applyPath+"?plan=true", `{"undo_after_s":0}`, apitest.Admin, 200, "",
+	f.Expect(t, "POST", applyPath+"?plan=true", "", apitest.Admin, 200, "", "restores its current network after 2m0s")
+	f.Expect(t, "POST", applyPath+"?plan=true", `{"undo_after_s":90}`, apitest.Admin, 200, "", "network after 1m30s")
+	f.Expect(t, "POST", applyPath+"?plan=true", `{"undo_after_s":0}`, apitest.Admin, 200, "",
 		"if the node is cut off: the request disables it.")
 }
 
@@ -74,22 +74,22 @@ func TestUndoOfApplyIsCalledOff(t *testing.T) {
 	f := newNetwork(t, endpoint.Lifecycle)
 	machine := f.logIn()
 	f.create("br2", `{}`, 201, "")
-	f.ended(f.Ask(t, "POST", applyPath, `{"confirm":"node1"}`, apitest.Admin, 202, ""), "succeeded",
+	f.ended(f.Expect(t, "POST", applyPath, `{"confirm":"node1"}`, apitest.Admin, 202, ""), "succeeded",
 		"restores its current network at ", "the rollback timer was stopped")
 	leavesNothing(t, machine)
 	f.create("br3", `{}`, 201, "")
 	f.cluster.SetFault("applynetwork", memdriver.Fault{Err: refusedApply})
-	f.ended(f.Ask(t, "POST", applyPath, `{"confirm":"node1"}`, apitest.Admin, 202, ""), "failed", "no reload here")
+	f.ended(f.Expect(t, "POST", applyPath, `{"confirm":"node1"}`, apitest.Admin, 202, ""), "failed", "no reload here")
 	leavesNothing(t, machine)
 	f.cluster.SetFault("applynetwork", memdriver.Fault{})
-	f.ended(f.Ask(t, "POST", applyPath, `{"confirm":"node1","undo_after_s":0}`, apitest.Admin, 202, ""), "succeeded", "in force")
+	f.ended(f.Expect(t, "POST", applyPath, `{"confirm":"node1","undo_after_s":0}`, apitest.Admin, 202, ""), "succeeded", "in force")
 
 	// Without the machine nothing is applied.
 	f.create("br4", `{}`, 201, "")
 	machine.PowerOff()
-	f.ended(f.Ask(t, "POST", applyPath, `{"confirm":"node1"}`, apitest.Admin, 202, ""), "failed",
+	f.ended(f.Expect(t, "POST", applyPath, `{"confirm":"node1"}`, apitest.Admin, 202, ""), "failed",
 		"could not start the rollback timer on the machine", "Nothing was applied")
-	if !strings.Contains(f.cluster.Staged("node1"), "br4") {
+	if !strings.Contains(f.cluster.StagedDiff("node1"), "br4") {
 		t.Error("it was applied")
 	}
 }
@@ -102,11 +102,11 @@ func TestUndoOfApply(t *testing.T) {
 	f.networks.UndoAfter = 3 * time.Second
 	f.create("br2", `{}`, 201, "")
 	f.cluster.CutByApply("node1", true)
-	started := f.Ask(t, "POST", applyPath, `{"confirm":"node1"}`, apitest.Admin, 202, "")
+	started := f.Expect(t, "POST", applyPath, `{"confirm":"node1"}`, apitest.Admin, 202, "")
 	waittest.Until(t, "the machine puts its network back", func() bool {
 		return strings.Contains(machine.Run("ls /var/lib/hostler/runs/network-*/files || true"), "back")
 	})
-	f.cluster.PutBack("node1")
+	f.cluster.UndoApply("node1")
 	f.ended(started, "failed", "the node has not answered", "back: the network of node1", "has restored its old network")
 	leavesNothing(t, machine)
 
@@ -114,11 +114,11 @@ func TestUndoOfApply(t *testing.T) {
 	f.networks.UndoAfter = 20 * time.Second
 	f.create("br3", `{}`, 201, "")
 	f.cluster.CutByApply("node1", true)
-	started = f.Ask(t, "POST", applyPath, `{"confirm":"node1"}`, apitest.Admin, 202, "")
-	waittest.Until(t, "the node is cut off", func() bool { return f.cluster.Staged("node1") == "" })
+	started = f.Expect(t, "POST", applyPath, `{"confirm":"node1"}`, apitest.Admin, 202, "")
+	waittest.Until(t, "the node is cut off", func() bool { return f.cluster.StagedDiff("node1") == "" })
 	machine.PowerOff()
 	machine.Boot()
-	f.cluster.PutBack("node1")
+	f.cluster.UndoApply("node1")
 	f.ended(started, "unknown", "has not restored its old network: it was restarted")
 	leavesNothing(t, machine)
 }
@@ -130,7 +130,7 @@ func (f *networkFixture) another() {
 	defer cancel()
 	_ = f.Queue.Stop(ctx)
 	second := servicetest.New(f.t, f.config)
-	second.Networks.Answers, second.Networks.Steady = 2*time.Minute, 50*time.Millisecond
+	second.Networks.AnswerLimit, second.Networks.SteadyTime = 2*time.Minute, 50*time.Millisecond
 	if err := second.Start(f.t.Context()); err != nil {
 		f.t.Fatal(err)
 	}
@@ -143,10 +143,10 @@ func TestUndoOfApplyOutlivesTheService(t *testing.T) {
 	f := newNetwork(t, endpoint.Lifecycle)
 	machine := f.logIn()
 	waits := "systemctl is-active 'hostler-run-network-*' || true"
-	f.networks.Steady = time.Hour
+	f.networks.SteadyTime = time.Hour
 	f.create("br2", `{}`, 201, "")
-	well := f.Ask(t, "POST", applyPath, `{"confirm":"node1"}`, apitest.Admin, 202, "")
-	waittest.Until(t, "the network is applied", func() bool { return f.cluster.Staged("node1") == "" })
+	well := f.Expect(t, "POST", applyPath, `{"confirm":"node1"}`, apitest.Admin, 202, "")
+	waittest.Until(t, "the network is applied", func() bool { return f.cluster.StagedDiff("node1") == "" })
 	if is := machine.Run(waits); is != "active" {
 		t.Errorf("the machine is %q", is)
 	}
@@ -159,13 +159,13 @@ func TestUndoOfApplyOutlivesTheService(t *testing.T) {
 	g.networks.UndoAfter = 5 * time.Second
 	g.create("br2", `{}`, 201, "")
 	g.cluster.CutByApply("node1", true)
-	cut := g.Ask(t, "POST", applyPath, `{"confirm":"node1"}`, apitest.Admin, 202, "")
-	waittest.Until(t, "the node is cut off", func() bool { return g.cluster.Staged("node1") == "" })
+	cut := g.Expect(t, "POST", applyPath, `{"confirm":"node1"}`, apitest.Admin, 202, "")
+	waittest.Until(t, "the node is cut off", func() bool { return g.cluster.StagedDiff("node1") == "" })
 	g.another()
 	waittest.Until(t, "the machine puts its network back", func() bool {
 		return strings.Contains(machine.Run("ls /var/lib/hostler/runs/network-*/files || true"), "back")
 	})
-	g.cluster.PutBack("node1")
+	g.cluster.UndoApply("node1")
 	g.ended(cut, "failed", "was interrupted", "has restored its old network")
 	leavesNothing(t, machine)
 }

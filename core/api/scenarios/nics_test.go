@@ -38,11 +38,11 @@ func TestNICsAreRead(t *testing.T) {
 	t.Parallel()
 	nicsInBothShapes(t, func(t *testing.T, b *servicetest.Lab) {
 		row := `[{"key":"net0","name":null,"mac":"02:00:`
-		b.Ask(t, "GET", "guests", "", apitest.Viewer, 200, "", `"addresses":null,"addresses_at":null`)
-		b.Ask(t, "GET", b.VM("running")+"/network", "", apitest.Viewer, 200, "", row, `"bridge":"br0","model":"virtio"`, `"firewall":true`,
+		b.Expect(t, "GET", "guests", "", apitest.Viewer, 200, "", `"addresses":null,"addresses_at":null`)
+		b.Expect(t, "GET", b.VM("running")+"/network", "", apitest.Viewer, 200, "", row, `"bridge":"br0","model":"virtio"`, `"firewall":true`,
 			`"addresses":["10.0.0.`, `/16"],"addresses_error":null,"pending":false,"digest":"`)
-		b.Ask(t, "GET", b.VM("stopped")+"/network", "", apitest.Viewer, 200, "", row, `"addresses":null,"addresses_error":"guest`)
-		b.Ask(t, "GET", "apps/2/network", "", apitest.Viewer, 200, "", `"name":"eth0"`, `"ip":"dhcp"`, `"addresses":["10.0.0.`)
+		b.Expect(t, "GET", b.VM("stopped")+"/network", "", apitest.Viewer, 200, "", row, `"addresses":null,"addresses_error":"guest`)
+		b.Expect(t, "GET", "apps/2/network", "", apitest.Viewer, 200, "", `"name":"eth0"`, `"ip":"dhcp"`, `"addresses":["10.0.0.`)
 		for _, url := range []string{"guests", "vms", b.VM("running"), "apps/2"} {
 			b.Run(t, apitest.Scenario{Name: "kept in " + url, Method: "GET", URL: "/api/v1/" + url, As: apitest.Viewer, Status: 200,
 				Contains: []string{`"addresses":["10.0.0.`}, Lacks: []string{"/16"}})
@@ -50,11 +50,11 @@ func TestNICsAreRead(t *testing.T) {
 		if n := b.Value("SELECT count(*) FROM guests WHERE addresses_at > now() - interval '1 minute'"); n != "2" {
 			t.Errorf("addresses of %s guests are kept, want 2", n)
 		}
-		b.Ask(t, "GET", b.VM("running")+"/network", "", foreign, 404, "not_found")
-		b.Ask(t, "GET", "apps/1/network", "", foreign, 404, "not_found")
-		b.Ask(t, "GET", "apps/1/network", "", nil, 401, "unauthenticated")
+		b.Expect(t, "GET", b.VM("running")+"/network", "", foreign, 404, "not_found")
+		b.Expect(t, "GET", "apps/1/network", "", foreign, 404, "not_found")
+		b.Expect(t, "GET", "apps/1/network", "", nil, 401, "unauthenticated")
 		b.Cluster.SetFault("nics", memdriver.Fault{Err: plugin.Errorf(plugin.Denied, "no")})
-		b.Ask(t, "GET", "apps/1/network", "", apitest.Viewer, 502, "hypervisor_error", `"reason":"permission"`)
+		b.Expect(t, "GET", "apps/1/network", "", apitest.Viewer, 502, "hypervisor_error", `"reason":"permission"`)
 	})
 }
 
@@ -100,7 +100,8 @@ func TestAddressesOfHostileGuests(t *testing.T) {
 				return nil, ctx.Err()
 			}}
 		})
-		b.Ask(t, "GET", b.VM("running")+"/network", "", apitest.Viewer, 200, "", `"addresses":null,"addresses_error":"the guest did not answer`)
+		b.Expect(t, "GET", b.VM("running")+"/network", "", apitest.Viewer, 200, "",
+			`"addresses":null,"addresses_error":"the guest did not answer`)
 		b.Get(t, b.VM("running"), &one)
 		if len(one.Addresses) != 61 {
 			t.Errorf("what was kept is %q once the guest does not tell", one.Addresses)
@@ -122,11 +123,11 @@ func TestNICOfAnotherGuest(t *testing.T) {
 		})
 		was := b.Cluster.ConfigOf(ref.ID)
 		if b.UIDs { // it is known under no other id
-			b.Ask(t, "PUT", vm+"/network/net0", `{"tag":20}`, apitest.Operator, 404, "not_found")
+			b.Expect(t, "PUT", vm+"/network/net0", `{"tag":20}`, apitest.Operator, 404, "not_found")
 		} else {
-			b.Ask(t, "PUT", vm+"/network/net0", `{"tag":20}`, apitest.Operator, 409, "invalid_state", `is now called \"newcomer\"`,
+			b.Expect(t, "PUT", vm+"/network/net0", `{"tag":20}`, apitest.Operator, 409, "invalid_state", `is now called \"newcomer\"`,
 				"nothing was done", `"done":[]`)
-			b.Ask(t, "PUT", vm+"/network/net0", fmt.Sprintf(`{"tag":20,"digest":%q}`, was.Digest), apitest.Operator, 409, "invalid_state")
+			b.Expect(t, "PUT", vm+"/network/net0", fmt.Sprintf(`{"tag":20,"digest":%q}`, was.Digest), apitest.Operator, 409, "invalid_state")
 		}
 		if is := b.Cluster.ConfigOf(ref.ID); is.NICs[0] != was.NICs[0] {
 			t.Errorf("the NIC of the other guest was %+v and is %+v", was.NICs[0], is.NICs[0])
@@ -139,7 +140,7 @@ func TestNICIsChanged(t *testing.T) {
 	nicsInBothShapes(t, func(t *testing.T, b *servicetest.Lab) {
 		put := func(url, body, digest string, contains ...string) {
 			t.Helper()
-			b.Ask(t, "PUT", url, strings.Replace(body, "DIGEST", digest, 1), apitest.Operator, 200, "", contains...)
+			b.Expect(t, "PUT", url, strings.Replace(body, "DIGEST", digest, 1), apitest.Operator, 200, "", contains...)
 		}
 		vm := b.VM("running") + "/network/net0"
 		put(vm, `{"tag":20,"rate":12.5,"link_down":true,"firewall":null}`, "", `"tag":20,"rate":12.5`, `"firewall":false,"link_down":true`,
@@ -150,11 +151,11 @@ func TestNICIsChanged(t *testing.T) {
 		b.Get(t, "apps/1/network", &rows)
 		put("apps/1/network/eth0", `{"ip":"192.0.2.5/24","gw":"192.0.2.1","ip6":"2001:db8::5/64","gw6":"fe80::1","digest":"DIGEST"}`,
 			rows[0].Digest, `"ip":"192.0.2.5/24","gw":"192.0.2.1","ip6":"2001:db8::5/64","gw6":"fe80::1"`)
-		b.Ask(t, "PUT", "apps/1/network/eth0", fmt.Sprintf(`{"tag":3,"digest":%q}`, rows[0].Digest), apitest.Operator, 409, "digest_conflict")
+		b.Expect(t, "PUT", "apps/1/network/eth0", fmt.Sprintf(`{"tag":3,"digest":%q}`, rows[0].Digest), apitest.Operator, 409, "digest_conflict")
 		put("apps/1/network/net0", `{"ip":"dhcp","gw":null}`, "", `"ip":"dhcp","gw":null,"ip6":"2001:db8::5/64"`)
 		put("apps/1/network/net0", `{"ip":"192.0.2.5/32","gw":"198.51.100.1"}`, "", `"gw":"198.51.100.1"`)
 		want := `ok {"iface": "net0", "changed": ["link_down", "rate", "tag", "firewall"]}`
-		if got := b.Trail("vm.change_nic"); !strings.HasPrefix(got, want) {
+		if got := b.AuditLog("vm.change_nic"); !strings.HasPrefix(got, want) {
 			t.Errorf("the trail:\n%s\nwant\n%s", got, want)
 		}
 	})
@@ -166,7 +167,7 @@ func TestChangeNICRefuses(t *testing.T) {
 		vm, app := b.VM("running")+"/network/net0", "apps/1/network/net0"
 		ask := func(url, body string, as *apitest.Caller, status int, code string, contains ...string) {
 			t.Helper()
-			b.Ask(t, "PUT", url, body, as, status, code, contains...)
+			b.Expect(t, "PUT", url, body, as, status, code, contains...)
 		}
 		ask(vm, `{"tag":3}`, apitest.Viewer, 403, "forbidden")
 		ask(vm, `{"tag":3}`, foreign, 404, "not_found")
@@ -202,7 +203,7 @@ func TestChangeNICRefuses(t *testing.T) {
 		ask(app, `{"ip":"198.51.100.5/24"}`, apitest.Operator, 422, "invalid", `["body","ip"]`, "in the network")
 		ask(app, `{"ip":"dhcp"}`, apitest.Operator, 422, "invalid", `["body","ip"]`, "send null for gw to remove it")
 
-		b.Ask(t, "POST", b.VM("running")+"/stop", "", apitest.Operator, 202, "")
+		b.Expect(t, "POST", b.VM("running")+"/stop", "", apitest.Operator, 202, "")
 		ask(vm, `{"tag":3}`, apitest.Operator, 409, "guest_busy")
 		b.Exec("UPDATE jobs SET status = 'failed'")
 		b.Cluster.SetFault("changenic", memdriver.Fault{Err: plugin.Errorf(plugin.Busy, "locked")})
@@ -212,7 +213,7 @@ func TestChangeNICRefuses(t *testing.T) {
 		ask(vm, `{"tag":3}`, apitest.Operator, 409, "capability_missing")
 		want := `ok {"iface": "net0", "changed": ["tag"]}; failed guest_busy {"done": [], "iface": "net0", "changed": ["tag"]}; ` +
 			"refused capability"
-		if got := b.Trail("vm.change_nic"); !strings.Contains(got, want) {
+		if got := b.AuditLog("vm.change_nic"); !strings.Contains(got, want) {
 			t.Errorf("the trail:\n%s\nwant\n%s in it", got, want)
 		}
 	})
@@ -253,7 +254,7 @@ func TestChangeNICAnswersLost(t *testing.T) {
 				sent := 0
 				wrap := func(h *memdriver.Host) hypervisor.Host { return nicLosing{h, c.carried, &sent} }
 				b.WrapChanges(wrap)
-				b.Ask(t, "PUT", b.VM("running")+"/network/net0", c.body, apitest.Operator, c.status, c.code, c.says)
+				b.Expect(t, "PUT", b.VM("running")+"/network/net0", c.body, apitest.Operator, c.status, c.code, c.says)
 				if sent != 1 {
 					t.Errorf("%d requests were sent", sent)
 				}

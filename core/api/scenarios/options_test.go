@@ -63,21 +63,24 @@ func TestOptionsAreChanged(t *testing.T) {
 			Firewall struct{ Digest string }
 		}
 		b.Get(t, url, &now)
-		b.Ask(t, "GET", url, "", apitest.Viewer, 200, "", `"firewall":{"enable":null,"dhcp":null`, `"options":{"onboot":false}`, `"pending":{}`,
+		b.Expect(t, "GET", url, "", apitest.Viewer, 200, "", `"firewall":{"enable":null,"dhcp":null`, `"options":{"onboot":false}`,
+			`"pending":{}`,
 			`{"name":"weight","type":"integer","values":null,"min":1,"max":500,"max_length":null,"autostart":false}`)
-		b.Ask(t, "PUT", url, fmt.Sprintf(`{"onboot":true,"weight":30,"startup":"order=2","protection":1,"enable":1,"dhcp":0,"policy_in":"DROP",`+
-			`"digest":%q}`, now.Digest), apitest.Operator, 200, "", `"enable":1,"dhcp":0,"ndp":null`, `"policy_in":"DROP","policy_out":null`,
+		b.Expect(t, "PUT", url,
+			fmt.Sprintf(`{"onboot":true,"weight":30,"startup":"order=2","protection":1,"enable":1,"dhcp":0,"policy_in":"DROP",`+
+				`"digest":%q}`, now.Digest), apitest.Operator, 200, "", `"enable":1,"dhcp":0,"ndp":null`, `"policy_in":"DROP","policy_out":null`,
 			`"onboot":true`, `"weight":30`, `"startup":"order=2"`, `"protection":true`)
-		b.Ask(t, "PUT", url, `{"startup":null,"enable":null,"delete":"weight, policy_in"}`, apitest.Operator, 200, "", `"enable":null,"dhcp":0`,
+		b.Expect(t, "PUT", url, `{"startup":null,"enable":null,"delete":"weight, policy_in"}`, apitest.Operator, 200, "",
+			`"enable":null,"dhcp":0`,
 			`"policy_in":null`, `"options":{"onboot":true,"protection":true}`)
-		b.Ask(t, "PUT", url, fmt.Sprintf(`{"onboot":false,"digest":%q}`, now.Digest), apitest.Operator, 409, "digest_conflict")
-		b.Ask(t, "PUT", url, fmt.Sprintf(`{"radv":1,"digest":%q}`, now.Firewall.Digest), apitest.Operator, 409, "digest_conflict")
+		b.Expect(t, "PUT", url, fmt.Sprintf(`{"onboot":false,"digest":%q}`, now.Digest), apitest.Operator, 409, "digest_conflict")
+		b.Expect(t, "PUT", url, fmt.Sprintf(`{"radv":1,"digest":%q}`, now.Firewall.Digest), apitest.Operator, 409, "digest_conflict")
 		b.Get(t, url, &now)
-		b.Ask(t, "PUT", url, fmt.Sprintf(`{"onboot":false,"digest":%q}`, now.Firewall.Digest), apitest.Operator, 409, "digest_conflict")
-		b.Ask(t, "PUT", url, fmt.Sprintf(`{"radv":1,"digest":%q}`, now.Firewall.Digest), apitest.Operator, 200, "", `"radv":1`)
+		b.Expect(t, "PUT", url, fmt.Sprintf(`{"onboot":false,"digest":%q}`, now.Firewall.Digest), apitest.Operator, 409, "digest_conflict")
+		b.Expect(t, "PUT", url, fmt.Sprintf(`{"radv":1,"digest":%q}`, now.Firewall.Digest), apitest.Operator, 200, "", `"radv":1`)
 		want := `ok {"changed": ["onboot", "protection", "startup", "weight", "dhcp", "enable", "policy_in"]}; ` +
 			`ok {"changed": ["startup", "weight", "policy_in", "enable"]}; refused digest_conflict`
-		if got := b.Trail("vm.change_options"); !strings.HasPrefix(got, want) {
+		if got := b.AuditLog("vm.change_options"); !strings.HasPrefix(got, want) {
 			t.Errorf("the trail:\n%s\nwant\n%s", got, want)
 		}
 	})
@@ -89,13 +92,13 @@ func TestChangeOptionsRefuses(t *testing.T) {
 		url := b.VM("running") + "/options"
 		ask := func(body string, as *apitest.Caller, status int, code string, contains ...string) {
 			t.Helper()
-			b.Ask(t, "PUT", url, body, as, status, code, contains...)
+			b.Expect(t, "PUT", url, body, as, status, code, contains...)
 		}
 		ask(`{"onboot":true}`, apitest.Viewer, 403, "forbidden")
 		ask(`{"onboot":true}`, foreign, 404, "not_found")
-		b.Ask(t, "GET", url, "", foreign, 404, "not_found")
-		b.Ask(t, "GET", url, "", nil, 401, "unauthenticated")
-		b.Ask(t, "PUT", "vms/999/options", `{"onboot":true}`, apitest.Operator, 404, "not_found")
+		b.Expect(t, "GET", url, "", foreign, 404, "not_found")
+		b.Expect(t, "GET", url, "", nil, 401, "unauthenticated")
+		b.Expect(t, "PUT", "vms/999/options", `{"onboot":true}`, apitest.Operator, 404, "not_found")
 		for _, nothing := range []string{`{}`, `{"digest":"x"}`, `{"delete":null}`} {
 			ask(nothing, apitest.Operator, 422, "invalid", "nothing_to_change")
 		}
@@ -110,7 +113,7 @@ func TestChangeOptionsRefuses(t *testing.T) {
 			`{"startup":"` + strings.Repeat("x", 101) + `"}`, `{"onboot":2}`, `{"nope":null}`, `{"delete":","}`} {
 			ask(body, apitest.Operator, 422, "invalid")
 		}
-		b.Ask(t, "POST", b.VM("running")+"/stop", "", apitest.Operator, 202, "")
+		b.Expect(t, "POST", b.VM("running")+"/stop", "", apitest.Operator, 202, "")
 		ask(`{"onboot":true}`, apitest.Operator, 409, "guest_busy")
 		b.Exec("UPDATE jobs SET status = 'failed'")
 		b.Cluster.SetFault("reconfigure", memdriver.Fault{Err: plugin.Errorf(plugin.Refused, "no")})
@@ -126,10 +129,10 @@ func TestOptionsWithoutAFirewall(t *testing.T) {
 	t.Parallel()
 	optionsInBothShapes(t, func(t *testing.T, b *optionsLab) {
 		url := b.VM("running") + "/options"
-		b.Ask(t, "GET", url, "", apitest.Viewer, 200, "", `"firewall":null`, `"onboot":false`)
-		b.Ask(t, "PUT", url, `{"onboot":true}`, apitest.Operator, 200, "", `"firewall":null`, `"onboot":true`)
-		b.Ask(t, "PUT", url, `{"onboot":false,"enable":1}`, apitest.Operator, 501, "unsupported")
-		b.Ask(t, "GET", url, "", apitest.Viewer, 200, "", `"onboot":true`)
+		b.Expect(t, "GET", url, "", apitest.Viewer, 200, "", `"firewall":null`, `"onboot":false`)
+		b.Expect(t, "PUT", url, `{"onboot":true}`, apitest.Operator, 200, "", `"firewall":null`, `"onboot":true`)
+		b.Expect(t, "PUT", url, `{"onboot":false,"enable":1}`, apitest.Operator, 501, "unsupported")
+		b.Expect(t, "GET", url, "", apitest.Viewer, 200, "", `"onboot":true`)
 	}, func(c *service.Config) { c.Firewalls = servicetest.Firewalls{Backend: bareBackend{membackend.New()}} })
 }
 
@@ -140,10 +143,11 @@ func TestOptionsWithAFirewallThatFails(t *testing.T) {
 		b.WrapChanges(func(h *memdriver.Host) hypervisor.Host {
 			return breakingHost{h, func() { b.firewall.Fail(plugin.Errorf(plugin.Unreachable, "no route")) }}
 		})
-		b.Ask(t, "PUT", b.VM("running")+"/options", `{"onboot":true,"enable":1}`, apitest.Operator, 504, "outcome_unknown", `"done":["onboot"]`,
+		b.Expect(t, "PUT", b.VM("running")+"/options", `{"onboot":true,"enable":1}`, apitest.Operator, 504, "outcome_unknown",
+			`"done":["onboot"]`,
 			`"unknown":["enable"]`)
 		want := `failed outcome_unknown {"done": ["onboot"], "changed": ["onboot", "enable"], "unknown": ["enable"]}`
-		if got := b.Trail("vm.change_options"); !strings.Contains(got, want) {
+		if got := b.AuditLog("vm.change_options"); !strings.Contains(got, want) {
 			t.Errorf("the trail:\n%s\nwant\n%s in it", got, want)
 		}
 	})

@@ -46,7 +46,7 @@ func newSchedules(t *testing.T) *schedulesFixture {
 	b.Exec("INSERT INTO guests (cluster_id, host_id, kind, vmid, ref, node, name, status) VALUES " +
 		"(1, 1, 'container', 103, '103', 'n1', 'wiki', 'running')")
 	inventorytest.Adopt(t, b.DB, 1, 103, "wiki")
-	inventorytest.Away(t, b.DB, 1, 999, "lost")
+	inventorytest.MissingApp(t, b.DB, 1, 999, "lost")
 	return b
 }
 
@@ -54,7 +54,7 @@ func newSchedules(t *testing.T) *schedulesFixture {
 func (b *schedulesFixture) create(body string) int64 {
 	b.t.Helper()
 	var made schedule.Schedule
-	b.Ask(b.t, "POST", "schedules", body, apitest.Admin, 201, "").Decode(b.t, &made)
+	b.Expect(b.t, "POST", "schedules", body, apitest.Admin, 201, "").Decode(b.t, &made)
 	return made.ID
 }
 
@@ -73,7 +73,7 @@ func TestCreateSchedule(t *testing.T) {
 			Contains: []string{`"cron":"30 2 * * MON-FRI","timezone":"Europe/Berlin","job_kind":"vm.shutdown","params":{"vm_id":1},` +
 				`"enabled":true,"next_run_at":"20`,
 				`"last_run_at":null,"last_job_id":null,"last_error":"","disabled_reason":"","writer":{"id":`, `"seeded":false`},
-			After: func(t *testing.T, answer *apitest.Answer) {
+			After: func(t *testing.T, answer *apitest.Response) {
 				var s schedule.Schedule
 				if err := json.Unmarshal(answer.Body, &s); err != nil || s.NextRunAt.Second() != 0 || s.NextRunAt.Minute() != 30 ||
 					!strings.Contains(string(answer.Body), `:30:00Z"`) {
@@ -92,7 +92,7 @@ func TestCreateSchedule(t *testing.T) {
 			As: apitest.In(2, identity.Owner), Status: 403, Error: "forbidden"},
 		apitest.Scenario{Name: "list", Method: "GET", URL: "/api/v1/schedules?per_page=2", As: apitest.Viewer, Status: 200,
 			Contains: []string{`"id":1,`, `"id":2,`}, Lacks: []string{`"id":3,`},
-			After: func(t *testing.T, answer *apitest.Answer) {
+			After: func(t *testing.T, answer *apitest.Response) {
 				if total := answer.Header.Get("X-Total-Count"); total != "3" {
 					t.Errorf("total %s", total)
 				}
@@ -142,7 +142,7 @@ type scheduleFaults struct {
 	}
 }
 
-func faultsIn(t *testing.T, answer *apitest.Answer) []string {
+func faultsIn(t *testing.T, answer *apitest.Response) []string {
 	t.Helper()
 	var told scheduleFaults
 	if err := json.Unmarshal(answer.Body, &told); err != nil {
@@ -224,7 +224,7 @@ func TestFaultsOfSchedules(t *testing.T) {
 			url = schedulePath(id, "")
 		}
 		b.Run(t, apitest.Scenario{Name: test.name, Method: test.method, URL: url, Body: test.body, As: apitest.Owner, Status: 422,
-			Error: "invalid", Lacks: []string{"CANARY99"}, After: func(t *testing.T, answer *apitest.Answer) {
+			Error: "invalid", Lacks: []string{"CANARY99"}, After: func(t *testing.T, answer *apitest.Response) {
 				if got := faultsIn(t, answer); !slices.Equal(got, test.want) {
 					t.Errorf("\n got %q\nwant %q", got, test.want)
 				}
@@ -293,7 +293,7 @@ func TestKindsOfSchedules(t *testing.T) {
 	b := newSchedules(t)
 	b.Run(t,
 		apitest.Scenario{Name: "viewer", Method: "GET", URL: "/api/v1/schedules/kinds", As: apitest.Viewer, Status: 200,
-			After: func(t *testing.T, answer *apitest.Answer) {
+			After: func(t *testing.T, answer *apitest.Response) {
 				var kinds []struct {
 					Kind, Summary string
 					Params        struct {
@@ -358,7 +358,7 @@ func TestRunOfASchedule_ReturnsAllJobs(t *testing.T) {
 			Target struct{ Name string }
 		}
 	}
-	b.Ask(t, "POST", fmt.Sprintf("schedules/%d/run", id), "", apitest.Operator, 202, "").Decode(t, &got)
+	b.Expect(t, "POST", fmt.Sprintf("schedules/%d/run", id), "", apitest.Operator, 202, "").Decode(t, &got)
 	if len(got.Jobs) != 2 || got.Job.ID != got.Jobs[0].ID {
 		t.Fatalf("%+v", got)
 	}
@@ -396,7 +396,7 @@ func TestTimesOfSchedules(t *testing.T) {
 		return do(name, "GET", "/api/v1/schedules/times?"+query, "", as, status, code, contains...)
 	}
 	five := times("five", "cron=0+3+1+1+*&timezone=Europe/Berlin", apitest.Viewer, 200, "", "-01-01T02:00:00Z")
-	five.After = func(t *testing.T, answer *apitest.Answer) {
+	five.After = func(t *testing.T, answer *apitest.Response) {
 		var told schedules.Times
 		if err := json.Unmarshal(answer.Body, &told); err != nil || len(told.Times) != 5 {
 			t.Fatalf("%s: %v", answer.Body, err)

@@ -118,7 +118,7 @@ func TestPatchSettingsTellsAllFaults(t *testing.T) {
 	s.Run(t,
 		apitest.Scenario{Name: "very many", Method: "PATCH", URL: settingsURL, Body: "{" + many.String() + `"poll.interval_s": 1}`,
 			As: apitest.Admin, Status: 422, Error: "invalid",
-			After: func(t *testing.T, answer *apitest.Answer) {
+			After: func(t *testing.T, answer *apitest.Response) {
 				if len(answer.Body) > 30_000 {
 					t.Errorf("an answer of %d bytes", len(answer.Body))
 				}

@@ -135,7 +135,7 @@ func TestLogInByAProvider(t *testing.T) {
 }
 
 // sendCookies makes a request with cookies.
-func sendCookies(t *testing.T, b *servicetest.Resource, method, path, body string, cookies ...string) *apitest.Answer {
+func sendCookies(t *testing.T, b *servicetest.Resource, method, path, body string, cookies ...string) *apitest.Response {
 	t.Helper()
 	r, err := http.NewRequest(method, b.URL+path, strings.NewReader(body))
 	if err != nil {

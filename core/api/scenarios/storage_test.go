@@ -58,7 +58,7 @@ func newStorage(t *testing.T, tokens ...endpoint.Capability) *storageFixture {
 
 func (f *storageFixture) sync() {
 	f.t.Helper()
-	f.Ask(f.t, "POST", "hosts/1/sync", "", apitest.Admin, 200, "")
+	f.Expect(f.t, "POST", "hosts/1/sync", "", apitest.Admin, 200, "")
 }
 
 // ends waits for the last job, and holds how it ended.
@@ -82,45 +82,48 @@ func (f *storageFixture) image(name string) string {
 func TestListOfStorages(t *testing.T) {
 	t.Parallel()
 	f := newStorage(t)
-	f.Ask(t, "GET", "storage", "", apitest.Viewer, 200, "", `"name":"nas"`, `"shared":true`, `"name":"local"`)
-	all := f.Ask(t, "GET", "storage?name=nas", "", apitest.Viewer, 200, "", `"node":"node1"`, `"node":"node2"`)
+	f.Expect(t, "GET", "storage", "", apitest.Viewer, 200, "", `"name":"nas"`, `"shared":true`, `"name":"local"`)
+	all := f.Expect(t, "GET", "storage?name=nas", "", apitest.Viewer, 200, "", `"node":"node1"`, `"node":"node2"`)
 	if total := all.Header.Get("X-Total-Count"); total != "1" {
 		t.Errorf("a shared storage counts %s times", total)
 	}
-	f.Ask(t, "GET", "storage?name=local", "", apitest.Viewer, 200, "", `"used_bytes":2147483648`) // of both nodes
-	f.Ask(t, "GET", "storage?content=backup&per_page=1", "", apitest.Viewer, 200, "", `"name":"nas"`)
-	f.Ask(t, "GET", "storage?status=gone", "", apitest.Viewer, 422, "invalid")
+	f.Expect(t, "GET", "storage?name=local", "", apitest.Viewer, 200, "", `"used_bytes":2147483648`) // of both nodes
+	f.Expect(t, "GET", "storage?content=backup&per_page=1", "", apitest.Viewer, 200, "", `"name":"nas"`)
+	f.Expect(t, "GET", "storage?status=gone", "", apitest.Viewer, 422, "invalid")
 }
 
 func TestStorageDetailAndEdit(t *testing.T) {
 	t.Parallel()
 	f := newStorage(t, endpoint.Lifecycle)
-	f.Ask(t, "POST", "storage", `{"host_id":1,"storage":"vault","type":"share","config":{"server":"s","password":"zqcanary-hush","port":445,
+	f.Expect(t, "POST", "storage",
+		`{"host_id":1,"storage":"vault","type":"share","config":{"server":"s","password":"zqcanary-hush","port":445,
 		"content":["iso","images"]}}`, apitest.Admin, 201, "", `"storage":"vault"`)
 	if got := f.cluster.SecretOf("vault", "password"); got != "zqcanary-hush" {
 		t.Errorf("the password that arrived is %q", got)
 	}
-	f.Ask(t, "GET", "storage?name=vault", "", apitest.Viewer, 200, "", `"name":"vault"`, `"node":"node1"`) // without waiting for a poll
-	d := f.Ask(t, "GET", "storage/1/vault", "", apitest.Viewer, 200, "", `"server":"s"`, `"port":"445"`, `"node":"node2"`)
+	f.Expect(t, "GET", "storage?name=vault", "", apitest.Viewer, 200, "", `"name":"vault"`, `"node":"node1"`) // without waiting for a poll
+	d := f.Expect(t, "GET", "storage/1/vault", "", apitest.Viewer, 200, "", `"server":"s"`, `"port":"445"`, `"node":"node2"`)
 	if strings.Contains(string(d.Body), "hush") {
 		t.Errorf("the password is shown: %s", d.Body)
 	}
-	f.Ask(t, "GET", "storage/1/vault?node=node9", "", apitest.Viewer, 404, "not_found")
-	f.Ask(t, "GET", "storage/1/none", "", apitest.Viewer, 404, "not_found")
-	f.Ask(t, "PATCH", "storage/1/vault", `{"config":{"comment":"new","port":null},"digest":"stale"}`, apitest.Admin, 409, "digest_conflict")
-	f.Ask(t, "PATCH", "storage/1/vault", `{"config":{"comment":"zqcanary-value","port":null,"password":"zqcanary-other"}}`,
+	f.Expect(t, "GET", "storage/1/vault?node=node9", "", apitest.Viewer, 404, "not_found")
+	f.Expect(t, "GET", "storage/1/none", "", apitest.Viewer, 404, "not_found")
+	f.Expect(t, "PATCH", "storage/1/vault", `{"config":{"comment":"new","port":null},"digest":"stale"}`, apitest.Admin, 409,
+		"digest_conflict")
+	f.Expect(t, "PATCH", "storage/1/vault", `{"config":{"comment":"zqcanary-value","port":null,"password":"zqcanary-other"}}`,
 		apitest.Admin, 200, "",
 		`"comment":"zqcanary-value"`)
-	after := f.Ask(t, "GET", "storage/1/vault", "", apitest.Viewer, 200, "")
+	after := f.Expect(t, "GET", "storage/1/vault", "", apitest.Viewer, 200, "")
 	if strings.Contains(string(after.Body), `"port"`) || f.cluster.SecretOf("vault", "password") != "zqcanary-other" {
 		t.Errorf("after the edit: %s", after.Body)
 	}
-	f.Ask(t, "PATCH", "storage/1/vault", `{"config":{}}`, apitest.Admin, 422, "invalid", "nothing_to_change")
-	f.Ask(t, "PATCH", "storage/1/vault", `{"config":{"server":"t"}}`, apitest.Admin, 422, "invalid", "fixed")
-	f.Ask(t, "PATCH", "storage/1/vault", `{"config":{"server":null}}`, apitest.Admin, 422, "invalid")
-	f.Ask(t, "PATCH", "storage/1/vault", `{"config":{"port":99999,"nope":1,"content":["x"]}}`, apitest.Admin, 422, "invalid", "port", "nope",
+	f.Expect(t, "PATCH", "storage/1/vault", `{"config":{}}`, apitest.Admin, 422, "invalid", "nothing_to_change")
+	f.Expect(t, "PATCH", "storage/1/vault", `{"config":{"server":"t"}}`, apitest.Admin, 422, "invalid", "fixed")
+	f.Expect(t, "PATCH", "storage/1/vault", `{"config":{"server":null}}`, apitest.Admin, 422, "invalid")
+	f.Expect(t, "PATCH", "storage/1/vault", `{"config":{"port":99999,"nope":1,"content":["x"]}}`, apitest.Admin, 422, "invalid", "port",
+		"nope",
 		"content")
-	f.Ask(t, "PATCH", "storage/1/vault", `{"config":{"comment":"x"}}`, apitest.Operator, 403, "forbidden")
+	f.Expect(t, "PATCH", "storage/1/vault", `{"config":{"comment":"x"}}`, apitest.Operator, 403, "forbidden")
 	for _, secret := range []string{"zqcanary-hush", "zqcanary-other", "zqcanary-value"} {
 		if n := dbtest.Value[int64](t, f.DB, "SELECT count(*) FROM audit WHERE audit::text LIKE '%' || $1 || '%'", secret); n != 0 {
 			t.Errorf("%s is in %d rows of the trail", secret, n)
@@ -137,7 +140,7 @@ func TestAttachStorageRefuses(t *testing.T) {
 	f := newStorage(t, endpoint.Lifecycle)
 	attach := func(body string, status int, code string, contains ...string) {
 		t.Helper()
-		f.Ask(t, "POST", "storage", body, apitest.Admin, status, code, contains...)
+		f.Expect(t, "POST", "storage", body, apitest.Admin, status, code, contains...)
 	}
 	attach(`{"host_id":1,"storage":"a","type":"tape"}`, 422, "invalid", `"type"`)
 	attach(`{"host_id":1,"storage":"a","type":"share","config":{"port":"x","zq":1}}`, 422, "invalid", "server", "port", "zq")
@@ -145,7 +148,7 @@ func TestAttachStorageRefuses(t *testing.T) {
 	attach(`{"host_id":1,"storage":"nas","type":"dir","config":{"path":"/a"}}`, 409, "conflict")
 	attach(`{"host_id":9,"storage":"a","type":"dir","config":{"path":"/a"}}`, 404, "not_found")
 	attach(`{"host_id":1,"storage":"a","type":"share","config":{"server":"nowhere"}}`, 502, "hypervisor_error")
-	f.Ask(t, "POST", "storage", `{"host_id":1,"storage":"a","type":"dir","config":{"path":"/a"}}`, apitest.Operator, 403, "forbidden")
+	f.Expect(t, "POST", "storage", `{"host_id":1,"storage":"a","type":"dir","config":{"path":"/a"}}`, apitest.Operator, 403, "forbidden")
 	// An answer that is lost is judged by what is there, and nothing is sent again.
 	f.cluster.SetFault("attachstorage", memdriver.Fault{Late: true, Err: plugin.Errorf(plugin.Unreachable, "the line broke")})
 	attach(`{"host_id":1,"storage":"late","type":"dir","config":{"path":"/late"}}`, 201, "")
@@ -159,18 +162,19 @@ func TestAttachStorageRefuses(t *testing.T) {
 func TestStorageWithoutToken(t *testing.T) {
 	t.Parallel()
 	f := newStorage(t)
-	f.Ask(t, "POST", "storage", `{"host_id":1,"storage":"a","type":"dir","config":{"path":"/a"}}`, apitest.Admin, 409, "capability_missing")
-	f.Ask(t, "PATCH", "storage/1/nas", `{"config":{"comment":"x"}}`, apitest.Admin, 409, "capability_missing")
-	f.Ask(t, "DELETE", "storage/1/nas", `{"confirm":"nas"}`, apitest.Owner, 409, "capability_missing")
-	f.Ask(t, "DELETE", f.image("a.iso"), `{"confirm":"a.iso"}`, apitest.Admin, 409, "capability_missing")
+	f.Expect(t, "POST", "storage", `{"host_id":1,"storage":"a","type":"dir","config":{"path":"/a"}}`, apitest.Admin, 409,
+		"capability_missing")
+	f.Expect(t, "PATCH", "storage/1/nas", `{"config":{"comment":"x"}}`, apitest.Admin, 409, "capability_missing")
+	f.Expect(t, "DELETE", "storage/1/nas", `{"confirm":"nas"}`, apitest.Owner, 409, "capability_missing")
+	f.Expect(t, "DELETE", f.image("a.iso"), `{"confirm":"a.iso"}`, apitest.Admin, 409, "capability_missing")
 	const blocker = `"blockers":[{"error":"capability_missing"`
-	f.Ask(t, "DELETE", "storage/1/nas?plan=true", "", apitest.Owner, 200, "", blocker, `"confirm_phrase":"nas"`)
-	f.Ask(t, "DELETE", f.image("a.iso")+"?plan=true", "", apitest.Admin, 200, "", blocker)
-	answer := f.Ask(t, "GET", "storage/1/nas/content", "", apitest.Viewer, 200, "", "a.iso")
+	f.Expect(t, "DELETE", "storage/1/nas?plan=true", "", apitest.Owner, 200, "", blocker, `"confirm_phrase":"nas"`)
+	f.Expect(t, "DELETE", f.image("a.iso")+"?plan=true", "", apitest.Admin, 200, "", blocker)
+	answer := f.Expect(t, "GET", "storage/1/nas/content", "", apitest.Viewer, 200, "", "a.iso")
 	if got := answer.Header.Get("X-Hidden-Content"); !strings.Contains(got, "images") {
 		t.Errorf("what is hidden is not told: %q", got)
 	}
-	f.Ask(t, "GET", "storage/1/nas/content?content=images", "", apitest.Viewer, 502, "hypervisor_error", "permission")
+	f.Expect(t, "GET", "storage/1/nas/content?content=images", "", apitest.Viewer, 502, "hypervisor_error", "permission")
 }
 
 func TestDetachStorage(t *testing.T) {
@@ -187,15 +191,15 @@ func TestDetachStorage(t *testing.T) {
 		f.cluster.AddVolume("nas", hypervisor.Volume{Name: fmt.Sprintf("b%d.tar", n), Kind: hypervisor.VolumeBackup, Content: "backup",
 			Guest: owner})
 	}
-	f.Ask(t, "DELETE", "storage/1/nas", `{"confirm":"nas"}`, apitest.Admin, 403, "forbidden")
-	f.Ask(t, "DELETE", "storage/1/nas?plan=true", "", apitest.Owner, 200, "", "web loses 1 of its disks",
+	f.Expect(t, "DELETE", "storage/1/nas", `{"confirm":"nas"}`, apitest.Admin, 403, "forbidden")
+	f.Expect(t, "DELETE", "storage/1/nas?plan=true", "", apitest.Owner, 200, "", "web loses 1 of its disks",
 		"13 images become inaccessible: a.iso, more-00.iso, ", "more-08.iso and 3 more.", "2 backups of the VM web become inaccessible.",
 		"1 backup of a guest that no longer exists becomes inaccessible.", "3 backups become inaccessible.", `"confirm_phrase":"nas"`)
-	f.Ask(t, "DELETE", "storage/1/nas", "", apitest.Owner, 409, "confirm_required", "web loses")
-	f.Ask(t, "DELETE", "storage/1/nas", `{"confirm":"local"}`, apitest.Owner, 409, "confirm_required")
-	f.Ask(t, "DELETE", "storage/1/nas", `{"confirm":"nas"}`, apitest.Owner, 200, "", `"detached":true`)
-	f.Ask(t, "GET", "storage/1/nas", "", apitest.Viewer, 404, "not_found")
-	f.Ask(t, "DELETE", "storage/1/nas", `{"confirm":"nas"}`, apitest.Owner, 404, "not_found")
+	f.Expect(t, "DELETE", "storage/1/nas", "", apitest.Owner, 409, "confirm_required", "web loses")
+	f.Expect(t, "DELETE", "storage/1/nas", `{"confirm":"local"}`, apitest.Owner, 409, "confirm_required")
+	f.Expect(t, "DELETE", "storage/1/nas", `{"confirm":"nas"}`, apitest.Owner, 200, "", `"detached":true`)
+	f.Expect(t, "GET", "storage/1/nas", "", apitest.Viewer, 404, "not_found")
+	f.Expect(t, "DELETE", "storage/1/nas", `{"confirm":"nas"}`, apitest.Owner, 404, "not_found")
 }
 
 func TestContentOfStorages(t *testing.T) {
@@ -203,35 +207,35 @@ func TestContentOfStorages(t *testing.T) {
 	f := newStorage(t, endpoint.Lifecycle)
 	f.image("b.iso")
 	f.image("a.iso")
-	answer := f.Ask(t, "GET", "storage/1/nas/content?per_page=1", "", apitest.Viewer, 200, "", "a.iso")
+	answer := f.Expect(t, "GET", "storage/1/nas/content?per_page=1", "", apitest.Viewer, 200, "", "a.iso")
 	if answer.Header.Get("X-Total-Count") != "2" || strings.Contains(string(answer.Body), "b.iso") {
 		t.Errorf("the first page of %s: %s", answer.Header.Get("X-Total-Count"), answer.Body)
 	}
-	f.Ask(t, "GET", "storage/1/nas/content?kind=disk", "", apitest.Viewer, 200, "", "[]")
-	f.Ask(t, "GET", "storage/1/local/content?node="+f.web.Node, "", apitest.Viewer, 200, "", `"guest_ref":"`+string(f.web.ID)+`"`)
-	f.Ask(t, "GET", "storage/1/nas/content?node=node9", "", apitest.Viewer, 404, "not_found")
-	f.Ask(t, "GET", "storage/1/none/content", "", apitest.Viewer, 404, "not_found")
+	f.Expect(t, "GET", "storage/1/nas/content?kind=disk", "", apitest.Viewer, 200, "", "[]")
+	f.Expect(t, "GET", "storage/1/local/content?node="+f.web.Node, "", apitest.Viewer, 200, "", `"guest_ref":"`+string(f.web.ID)+`"`)
+	f.Expect(t, "GET", "storage/1/nas/content?node=node9", "", apitest.Viewer, 404, "not_found")
+	f.Expect(t, "GET", "storage/1/none/content", "", apitest.Viewer, 404, "not_found")
 	f.cluster.SetFault("content", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no answer")})
-	f.Ask(t, "GET", "storage/1/nas/content", "", apitest.Viewer, 502, "hypervisor_error")
+	f.Expect(t, "GET", "storage/1/nas/content", "", apitest.Viewer, 502, "hypervisor_error")
 }
 
 func TestDeleteVolume(t *testing.T) {
 	t.Parallel()
 	f := newStorage(t, endpoint.Lifecycle, endpoint.Backup)
 	path := f.image("a.iso")
-	f.Ask(t, "DELETE", path, "", apitest.Admin, 409, "confirm_required", `"confirm_phrase":"a.iso"`)
-	f.Ask(t, "DELETE", path, `{"confirm":"a.iso"}`, apitest.Operator, 403, "forbidden")
-	f.Ask(t, "DELETE", "storage/1/nas/content/nas:none.iso", `{"confirm":"none.iso"}`, apitest.Admin, 404, "not_found")
-	f.Ask(t, "DELETE", "storage/1/local/content/local:iso%2Finstaller.iso", `{"confirm":"installer.iso"}`, apitest.Admin, 422, "invalid",
+	f.Expect(t, "DELETE", path, "", apitest.Admin, 409, "confirm_required", `"confirm_phrase":"a.iso"`)
+	f.Expect(t, "DELETE", path, `{"confirm":"a.iso"}`, apitest.Operator, 403, "forbidden")
+	f.Expect(t, "DELETE", "storage/1/nas/content/nas:none.iso", `{"confirm":"none.iso"}`, apitest.Admin, 404, "not_found")
+	f.Expect(t, "DELETE", "storage/1/local/content/local:iso%2Finstaller.iso", `{"confirm":"installer.iso"}`, apitest.Admin, 422, "invalid",
 		"node")
-	f.Ask(t, "DELETE", path, `{"confirm":"a.iso"}`, apitest.Admin, 202, "", `"kind":"storage.delete_volume"`)
+	f.Expect(t, "DELETE", path, `{"confirm":"a.iso"}`, apitest.Admin, 202, "", `"kind":"storage.delete_volume"`)
 	f.ends("succeeded", "")
 	if f.cluster.HasVolume("nas", "nas:a.iso") {
 		t.Error("the volume is still there")
 	}
 	// A disk is its guest's, an image that of a VM whose drive has it.
 	disk := f.cluster.ConfigOf(f.web.ID).Disks[0].Volume
-	f.Ask(t, "DELETE", "storage/1/local/content/"+disk+"?node="+f.web.Node, `{"confirm":"`+strings.TrimPrefix(disk, "local:")+`"}`,
+	f.Expect(t, "DELETE", "storage/1/local/content/"+disk+"?node="+f.web.Node, `{"confirm":"`+strings.TrimPrefix(disk, "local:")+`"}`,
 		apitest.Admin,
 		409, "volume_in_use", `"name":"web"`)
 	// A container that is no app has its disks all the same.
@@ -239,27 +243,27 @@ func TestDeleteVolume(t *testing.T) {
 	f.cluster.Change(container.ID, func(g *hypervisor.Guest) { g.Name = "box" })
 	f.sync()
 	disk = f.cluster.ConfigOf(container.ID).Disks[0].Volume
-	f.Ask(t, "DELETE", "storage/1/local/content/"+disk+"?node="+container.Node, `{"confirm":"`+strings.TrimPrefix(disk, "local:")+`"}`,
+	f.Expect(t, "DELETE", "storage/1/local/content/"+disk+"?node="+container.Node, `{"confirm":"`+strings.TrimPrefix(disk, "local:")+`"}`,
 		apitest.Admin, 409, "volume_in_use", `"name":"box"`)
 	used := f.image("used.iso")
 	f.cluster.ChangeConfig(f.web.ID, func(c *hypervisor.Config) {
 		c.Disks = append(c.Disks, hypervisor.Disk{Key: "ide2", Storage: "nas", Volume: "nas:used.iso", Removable: true})
 	})
-	f.Ask(t, "DELETE", used, `{"confirm":"used.iso"}`, apitest.Admin, 202, "") // by a reading that is older
+	f.Expect(t, "DELETE", used, `{"confirm":"used.iso"}`, apitest.Admin, 202, "") // by a reading that is older
 	f.ends("failed", "nothing was done: it is in the configuration of guests")
-	f.Ask(t, "DELETE", used, `{"confirm":"used.iso"}`, apitest.Admin, 409, "volume_in_use", `"name":"web"`)
-	f.Ask(t, "DELETE", used+"?plan=true", "", apitest.Admin, 200, "", `"error":"volume_in_use"`, "web uses it.")
+	f.Expect(t, "DELETE", used, `{"confirm":"used.iso"}`, apitest.Admin, 409, "volume_in_use", `"name":"web"`)
+	f.Expect(t, "DELETE", used+"?plan=true", "", apitest.Admin, 200, "", `"error":"volume_in_use"`, "web uses it.")
 	f.cluster.AddVolume("nas", hypervisor.Volume{Name: "kept.tar", Kind: hypervisor.VolumeBackup, Content: "backup", Protected: true})
-	f.Ask(t, "DELETE", "storage/1/nas/content/nas:kept.tar", `{"confirm":"kept.tar"}`, apitest.Admin, 409, "protected")
+	f.Expect(t, "DELETE", "storage/1/nas/content/nas:kept.tar", `{"confirm":"kept.tar"}`, apitest.Admin, 409, "protected")
 	// A hypervisor that does not tell who uses it is no reason to delete.
 	free := f.image("free.iso")
 	dbtest.Exec(t, f.DB, "UPDATE guest_details SET as_of = now() - interval '61 minutes'")
 	f.cluster.SetFault("config", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no answer")})
-	f.Ask(t, "DELETE", free, `{"confirm":"free.iso"}`, apitest.Admin, 502, "hypervisor_error")
+	f.Expect(t, "DELETE", free, `{"confirm":"free.iso"}`, apitest.Admin, 502, "hypervisor_error")
 	f.cluster.SetFault("config", memdriver.Fault{})
 	// The answer is lost after the request was taken: what is gone is deleted, and was sent for once.
 	f.cluster.SetFault("deletevolume", memdriver.Fault{Late: true, Err: plugin.Errorf(plugin.Unreachable, "the line broke")})
-	f.Ask(t, "DELETE", free, `{"confirm":"free.iso"}`, apitest.Admin, 202, "")
+	f.Expect(t, "DELETE", free, `{"confirm":"free.iso"}`, apitest.Admin, 202, "")
 	f.ends("succeeded", "")
 	sent := 0
 	for _, task := range f.cluster.Tasks() {
@@ -285,7 +289,7 @@ func TestDeleteVolumeAsksThoseThatItHasTo(t *testing.T) {
 	asked := func(path string) int {
 		t.Helper()
 		before := f.cluster.Calls("config")
-		f.Ask(t, "DELETE", path+"?plan=true", "", apitest.Admin, 200, "")
+		f.Expect(t, "DELETE", path+"?plan=true", "", apitest.Admin, 200, "")
 		return f.cluster.Calls("config") - before
 	}
 	path := f.image("a.iso")
@@ -313,7 +317,7 @@ func TestDeleteVolumeAsksThoseThatItHasTo(t *testing.T) {
 	f.cluster.ChangeConfig(f.web.ID, func(c *hypervisor.Config) { c.Pending = map[string]*string{"ide2": &waits} })
 	dbtest.Exec(t, f.DB, "DELETE FROM guest_details")
 	for range 2 {
-		f.Ask(t, "DELETE", path, `{"confirm":"a.iso"}`, apitest.Admin, 409, "volume_in_use", `"name":"web"`)
+		f.Expect(t, "DELETE", path, `{"confirm":"a.iso"}`, apitest.Admin, 409, "volume_in_use", `"name":"web"`)
 	}
 	f.cluster.ChangeConfig(f.web.ID, func(c *hypervisor.Config) { c.Pending = nil })
 	// So may what is no disk, such as a hook script.
@@ -322,24 +326,24 @@ func TestDeleteVolumeAsksThoseThatItHasTo(t *testing.T) {
 	})
 	dbtest.Exec(t, f.DB, "DELETE FROM guest_details")
 	for range 2 {
-		f.Ask(t, "DELETE", path, `{"confirm":"a.iso"}`, apitest.Admin, 409, "volume_in_use", `"name":"web"`)
+		f.Expect(t, "DELETE", path, `{"confirm":"a.iso"}`, apitest.Admin, 409, "volume_in_use", `"name":"web"`)
 	}
-	f.Ask(t, "DELETE", "storage/1/nas?plan=true", "", apitest.Owner, 200, "", "The VM web loses 1 of the scripts and snippets")
+	f.Expect(t, "DELETE", "storage/1/nas?plan=true", "", apitest.Owner, 200, "", "The VM web loses 1 of the scripts and snippets")
 	f.cluster.ChangeConfig(f.web.ID, func(c *hypervisor.Config) { c.Files = nil })
 	dbtest.Exec(t, f.DB, "DELETE FROM guest_details")
 	// One that uses it is enough.
 	f.cluster.ChangeConfig(f.web.ID, func(c *hypervisor.Config) {
 		c.Disks = append(c.Disks, hypervisor.Disk{Key: "ide2", Storage: "nas", Volume: "nas:a.iso", Removable: true})
 	})
-	f.Ask(t, "DELETE", path, `{"confirm":"a.iso"}`, apitest.Admin, 409, "volume_in_use", `"name":"web"`)
+	f.Expect(t, "DELETE", path, `{"confirm":"a.iso"}`, apitest.Admin, 409, "volume_in_use", `"name":"web"`)
 	dbtest.Exec(t, f.DB, "UPDATE guest_details SET as_of = now() - interval '61 minutes'")
 	if n := asked(path); n != 1 {
 		t.Errorf("%d guests were asked where the first has it", n)
 	}
 	f.cluster.ChangeConfig(f.web.ID, func(c *hypervisor.Config) { c.Disks = c.Disks[:len(c.Disks)-1] })
-	f.Ask(t, "DELETE", path+"?plan=true", "", apitest.Admin, 200, "") // reads them all
+	f.Expect(t, "DELETE", path+"?plan=true", "", apitest.Admin, 200, "") // reads them all
 	before := f.cluster.Calls("config")
-	f.Ask(t, "DELETE", path, `{"confirm":"a.iso"}`, apitest.Admin, 202, "")
+	f.Expect(t, "DELETE", path, `{"confirm":"a.iso"}`, apitest.Admin, 202, "")
 	f.ends("succeeded", "")
 	if n := f.cluster.Calls("config") - before; n != 5 {
 		t.Errorf("%d guests were asked by the request and its job, want the 5 of the job", n)
@@ -353,12 +357,12 @@ func TestDetachStorageTellsWhoUsesIt(t *testing.T) {
 	other := f.cluster.NewGuest(hypervisor.VM, hypervisor.GuestStopped)
 	f.cluster.Change(other.ID, func(g *hypervisor.Guest) { g.Name = "other" })
 	f.sync()
-	f.Ask(t, "DELETE", "storage/1/nas?plan=true", "", apitest.Owner, 200, "", "configurations of 2 guests were not read yet")
+	f.Expect(t, "DELETE", "storage/1/nas?plan=true", "", apitest.Owner, 200, "", "configurations of 2 guests were not read yet")
 	dbtest.Exec(t, f.DB, `INSERT INTO guest_details (guest_id, as_of) SELECT id, now() - interval '5 minutes' FROM guests
 		WHERE name = 'other'`)
 	dbtest.Exec(t, f.DB, `INSERT INTO guest_volumes SELECT id, key, 'nas', 'nas:' || key, NULL, key = 'ide2'
 		FROM guests, unnest('{scsi1,scsi2,ide2}'::text[]) key WHERE name = 'other'`)
-	plan := f.Ask(t, "DELETE", "storage/1/nas?plan=true", "", apitest.Owner, 200, "", "configuration of 1 guest was not read yet",
+	plan := f.Expect(t, "DELETE", "storage/1/nas?plan=true", "", apitest.Owner, 200, "", "configuration of 1 guest was not read yet",
 		"The VM other loses 2 of its disks, as of its last read", "The VM other loses the media in 1 of its drives")
 	var told struct {
 		Digest  string
@@ -375,7 +379,7 @@ func TestDetachStorageTellsWhoUsesIt(t *testing.T) {
 	}
 	// That it is read anew and is the same makes no other plan.
 	dbtest.Exec(t, f.DB, "UPDATE guest_details SET as_of = now()")
-	f.Ask(t, "DELETE", "storage/1/nas?plan=true", "", apitest.Owner, 200, "", told.Digest)
+	f.Expect(t, "DELETE", "storage/1/nas?plan=true", "", apitest.Owner, 200, "", told.Digest)
 }
 
 func TestDownloadToStorages(t *testing.T) {
@@ -391,25 +395,25 @@ func TestDownloadToStorages(t *testing.T) {
 		`{"url":"https://files.example.com/a.iso","content":"iso","checksum":"12","checksum_algorithm":"md5"}`,
 		`{"url":"https://files.example.com/a.iso","content":"iso","filename":"../a.iso"}`,
 	} {
-		f.Ask(t, "POST", path, body, apitest.Admin, 422, "invalid")
+		f.Expect(t, "POST", path, body, apitest.Admin, 422, "invalid")
 	}
 	// Addresses are read in all forms in which a resolver may read them.
 	for _, server := range []string{"127.1", "2130706433", "0x7f.1", "0x7f000001", "0177.0.0.1", "2852039166", "0", "１２７.0.0.1",
 		"127。0。0。1", "localhost.", "localhost.localdomain", "[::ffff:127.0.0.1]", "[fd00:ec2::254]:80", "0x7f.1:8006"} {
-		f.Ask(t, "POST", path, `{"url":"http://`+server+`/a.iso","content":"iso"}`, apitest.Admin, 422, "invalid",
+		f.Expect(t, "POST", path, `{"url":"http://`+server+`/a.iso","content":"iso"}`, apitest.Admin, 422, "invalid",
 			"cannot download from this server")
 	}
-	f.Ask(t, "POST", path, `{"url":"https://files.example.com/a.iso?key=zqcanary-signed","content":"iso"}`, apitest.Admin, 202, "",
+	f.Expect(t, "POST", path, `{"url":"https://files.example.com/a.iso?key=zqcanary-signed","content":"iso"}`, apitest.Admin, 202, "",
 		`"kind":"storage.download"`)
 	f.ends("succeeded", "")
-	f.Ask(t, "POST", path, `{"url":"https://files.example.com/a.iso","content":"iso"}`, apitest.Admin, 409, "conflict")
-	f.Ask(t, "POST", path, `{"url":"https://files.example.com/missing.iso?key=zqcanary-lost","content":"iso"}`, apitest.Admin, 202, "")
+	f.Expect(t, "POST", path, `{"url":"https://files.example.com/a.iso","content":"iso"}`, apitest.Admin, 409, "conflict")
+	f.Expect(t, "POST", path, `{"url":"https://files.example.com/missing.iso?key=zqcanary-lost","content":"iso"}`, apitest.Admin, 202, "")
 	f.ends("failed", "does not have the file: downloading https://files.example.com/missing.iso?[secret]")
-	f.Ask(t, "POST", path, `{"url":"https://files.example.com/missing.iso","content":"iso"}`, apitest.Admin, 202, "")
+	f.Expect(t, "POST", path, `{"url":"https://files.example.com/missing.iso","content":"iso"}`, apitest.Admin, 202, "")
 	f.ends("failed", "does not have the file")
 	// A file can be fetched again by its job, unless its address may have had a secret.
-	f.Ask(t, "POST", "jobs/1/retry", "", apitest.Admin, 409, "invalid_state", "no longer known")
-	f.Ask(t, "POST", "jobs/3/retry", "", apitest.Admin, 202, "", `"kind":"storage.download"`)
+	f.Expect(t, "POST", "jobs/1/retry", "", apitest.Admin, 409, "invalid_state", "no longer known")
+	f.Expect(t, "POST", "jobs/3/retry", "", apitest.Admin, 202, "", `"kind":"storage.download"`)
 	f.ends("failed", "does not have the file")
 	for table, column := range map[string]string{"jobs": "jobs::text", "job_events": "text", "audit": "audit::text"} {
 		if n := dbtest.Value[int64](t, f.DB, "SELECT count(*) FROM "+table+" WHERE "+column+" LIKE '%zqcanary%'"); n != 0 {
@@ -421,24 +425,24 @@ func TestDownloadToStorages(t *testing.T) {
 func TestTemplatesOfStorages(t *testing.T) {
 	t.Parallel()
 	f := newStorage(t, endpoint.Lifecycle)
-	f.Ask(t, "GET", "storage/1/nas/templates?search=tiny", "", apitest.Viewer, 200, "", "tiny-1.tar", `"present":false`)
-	f.Ask(t, "POST", "storage/1/nas/templates", `{"template":"none.tar"}`, apitest.Admin, 422, "invalid")
-	f.Ask(t, "POST", "storage/1/nas/templates", `{"template":"tiny-1.tar"}`, apitest.Admin, 202, "", `"kind":"storage.fetch_template"`)
+	f.Expect(t, "GET", "storage/1/nas/templates?search=tiny", "", apitest.Viewer, 200, "", "tiny-1.tar", `"present":false`)
+	f.Expect(t, "POST", "storage/1/nas/templates", `{"template":"none.tar"}`, apitest.Admin, 422, "invalid")
+	f.Expect(t, "POST", "storage/1/nas/templates", `{"template":"tiny-1.tar"}`, apitest.Admin, 202, "", `"kind":"storage.fetch_template"`)
 	f.ends("succeeded", "")
-	f.Ask(t, "GET", "storage/1/nas/templates?search=tiny", "", apitest.Viewer, 200, "", `"present":true`)
-	f.Ask(t, "POST", "storage/1/nas/templates", `{"template":"tiny-1.tar"}`, apitest.Admin, 409, "conflict")
+	f.Expect(t, "GET", "storage/1/nas/templates?search=tiny", "", apitest.Viewer, 200, "", `"present":true`)
+	f.Expect(t, "POST", "storage/1/nas/templates", `{"template":"tiny-1.tar"}`, apitest.Admin, 409, "conflict")
 	// It can be asked for again by its job.
-	f.Ask(t, "POST", "jobs/1/retry", "", apitest.Admin, 409, "conflict", "tiny-1.tar")
+	f.Expect(t, "POST", "jobs/1/retry", "", apitest.Admin, 409, "conflict", "tiny-1.tar")
 }
 
 // A storage that grows says when it will be full, in the list and alone, and one of which too little is known does not.
 func TestGrowthOfStorages(t *testing.T) {
 	t.Parallel()
 	f := newStorage(t)
-	f.Ask(t, "GET", "storage", "", apitest.Viewer, 200, "", `"name":"nas"`, `"days_until_full":null`)
+	f.Expect(t, "GET", "storage", "", apitest.Viewer, 200, "", `"name":"nas"`, `"days_until_full":null`)
 	f.Exec("UPDATE storages SET used = 500e9, total = 1000e9 WHERE name = 'nas'")
 	for _, month := range []time.Time{time.Now(), time.Now().AddDate(0, 0, -14)} {
-		if err := metric.Ensure(t.Context(), f.DB, month); err != nil {
+		if err := metric.EnsurePartitions(t.Context(), f.DB, month); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -447,6 +451,6 @@ func TestGrowthOfStorages(t *testing.T) {
 		'storage', s.id, 120, 600e9 - n * s.rank * 50e9 / 24 FROM (SELECT id, row_number() OVER (ORDER BY node) AS rank FROM storages
 		WHERE name = 'nas') s, generate_series(0, 120) n`)
 	for _, path := range []string{"storage?name=nas", "storage/1/nas"} {
-		f.Ask(t, "GET", path, "", apitest.Viewer, 200, "", `"days_until_full":10`, `"days_until_full":5`)
+		f.Expect(t, "GET", path, "", apitest.Viewer, 200, "", `"days_until_full":10`, `"days_until_full":5`)
 	}
 }

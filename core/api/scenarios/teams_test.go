@@ -71,7 +71,7 @@ func TestCreateAndListTeams(t *testing.T) {
 		post("owner of another team", `{"name":"x"}`, apitest.In(2, identity.Owner), 403, "forbidden"),
 		apitest.Scenario{Name: "list", Method: "GET", URL: path, As: apitest.Admin, Status: 200,
 			Contains: []string{`[{"id":1,"name":"Default","slug":"default"`, `"members":2,"hosts":1}`},
-			After: func(t *testing.T, answer *apitest.Answer) {
+			After: func(t *testing.T, answer *apitest.Response) {
 				if answer.Header.Get("X-Total-Count") != "4" || strings.Count(string(answer.Body), `"slug"`) != 4 {
 					t.Errorf("%s %s", answer.Header, answer.Body)
 				}
@@ -149,7 +149,7 @@ func TestMembersOfTeams(t *testing.T) {
 		return apitest.Scenario{Name: name, Method: "DELETE", URL: memberPath(team, id), As: as, Status: status, Error: code}
 	}
 	trail := func(s2 apitest.Scenario, old, now string) apitest.Scenario {
-		s2.After = func(t *testing.T, _ *apitest.Answer) {
+		s2.After = func(t *testing.T, _ *apitest.Response) {
 			row := s.newest(t)
 			var d struct {
 				Email string  `json:"user_email"`
@@ -197,7 +197,7 @@ func TestMembersOfTeams(t *testing.T) {
 		remove("the last owner leaves", 1, owner.ID, apitest.Owner, 409, "last_owner"),
 		apitest.Scenario{Name: "list", Method: "GET", URL: teamPath(blue) + "/members", As: apitest.Admin, Status: 200,
 			Contains: []string{user.Email, `"role":"viewer"`},
-			Lacks:    []string{owner.Email}, After: func(t *testing.T, answer *apitest.Answer) {
+			Lacks:    []string{owner.Email}, After: func(t *testing.T, answer *apitest.Response) {
 				if answer.Header.Get("X-Total-Count") != "2" {
 					t.Errorf("%s %s", answer.Header, answer.Body)
 				}

@@ -100,12 +100,12 @@ func filePart(name, content string) formPart {
 }
 
 // upload sends a form that must be answered so.
-func (f *uploadsFixture) upload(url string, as *apitest.Caller, status int, code string, parts ...formPart) *apitest.Answer {
+func (f *uploadsFixture) upload(url string, as *apitest.Caller, status int, code string, parts ...formPart) *apitest.Response {
 	f.t.Helper()
 	body, kind := formOf(parts...)
-	var got *apitest.Answer
+	var got *apitest.Response
 	f.Run(f.t, apitest.Scenario{Name: "POST " + url, Method: "POST", URL: "/api/v1/storage/" + url, Body: body, As: as, Status: status,
-		Error: code, Headers: map[string]string{"Content-Type": kind}, After: func(_ *testing.T, a *apitest.Answer) { got = a }})
+		Error: code, Headers: map[string]string{"Content-Type": kind}, After: func(_ *testing.T, a *apitest.Response) { got = a }})
 	return got
 }
 
@@ -125,9 +125,9 @@ func (f *uploadsFixture) left() (names []string) {
 }
 
 // ended waits for the end of the job of an upload.
-func (f *uploadsFixture) ended(a *apitest.Answer) job.View {
+func (f *uploadsFixture) ended(a *apitest.Response) job.View {
 	f.t.Helper()
-	var started upload.Started
+	var started upload.UploadResult
 	if a == nil || json.Unmarshal(a.Body, &started) != nil {
 		f.t.Fatal("there is no answer")
 	}
@@ -176,7 +176,7 @@ func TestUpload(t *testing.T) {
 		if names := f.left(); len(names) != 0 {
 			t.Errorf("%v is left", names)
 		}
-		if trail := f.Trail("storage.upload"); strings.Count(trail, "ok") != 3 {
+		if trail := f.AuditLog("storage.upload"); strings.Count(trail, "ok") != 3 {
 			t.Errorf("the trail: %s", trail)
 		}
 	})
@@ -345,7 +345,7 @@ func (n *neverRead) Close() error { return nil }
 func TestLimitsOfUploads(t *testing.T) {
 	t.Parallel()
 	f := newUploads(t, memdriver.Tokens)
-	set := func(body string) { f.Ask(t, "PATCH", "settings", body, apitest.Owner, 200, "") }
+	set := func(body string) { f.Expect(t, "PATCH", "settings", body, apitest.Owner, 200, "") }
 	set(`{"upload.limit_mib":1}`)
 	f.upload("1/local/content", apitest.Admin, 413, "too_large", filePart("a.iso", strings.Repeat("x", 1<<20+1)))
 	f.upload("1/local/content", apitest.Admin, 413, "too_large", filePart("a.iso", strings.Repeat("x", 2<<20)))
@@ -545,7 +545,7 @@ func TestUploadThatIsCanceledLeavesNothing(t *testing.T) {
 	if err := f.Uploads.Sweep(t.Context()); err != nil || len(f.left()) != 1 {
 		t.Fatalf("%v, left is %v", err, f.left())
 	}
-	f.Ask(t, "POST", "jobs/1/cancel", "", apitest.Operator, 202, "")
+	f.Expect(t, "POST", "jobs/1/cancel", "", apitest.Operator, 202, "")
 	if err := f.Uploads.Sweep(t.Context()); err != nil || len(f.left()) != 0 {
 		t.Errorf("%v, left is %v", err, f.left())
 	}
@@ -568,7 +568,7 @@ func TestUploadIDs(t *testing.T) {
 	const id = "0b7c3a52-4a3f-4a57-9d0b-000000000001"
 	f.upload("1/local/content?upload_id="+id, apitest.Admin, 202, "", filePart("a.iso", "abc"))
 	f.upload("1/local/content?upload_id="+id, apitest.Admin, 409, "conflict", filePart("b.iso", "abc"))
-	f.Ask(t, "GET", "hosts/1/uploads/"+id, "", apitest.Viewer, 200, "", `"received_bytes":3`)
-	f.Ask(t, "GET", "hosts/1/uploads/"+id, "", apitest.In(2, identity.Owner), 404, "not_found")
-	f.Ask(t, "GET", "hosts/1/uploads/"+id+"x", "", apitest.Viewer, 404, "not_found")
+	f.Expect(t, "GET", "hosts/1/uploads/"+id, "", apitest.Viewer, 200, "", `"received_bytes":3`)
+	f.Expect(t, "GET", "hosts/1/uploads/"+id, "", apitest.In(2, identity.Owner), 404, "not_found")
+	f.Expect(t, "GET", "hosts/1/uploads/"+id+"x", "", apitest.Viewer, 404, "not_found")
 }

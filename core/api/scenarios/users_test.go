@@ -40,8 +40,8 @@ func (s *usersFixture) trail() []audit.Row {
 }
 
 // recorded expects the newest row of the trail.
-func (s *usersFixture) recorded(action, target, result, code, details string) func(*testing.T, *apitest.Answer) {
-	return func(t *testing.T, _ *apitest.Answer) {
+func (s *usersFixture) recorded(action, target, result, code, details string) func(*testing.T, *apitest.Response) {
+	return func(t *testing.T, _ *apitest.Response) {
 		t.Helper()
 		row := s.trail()[0]
 		if row.Action != action || row.TargetName != target || row.Result != result || row.Error != code ||
@@ -70,14 +70,14 @@ func TestListOfUsers(t *testing.T) {
 				fmt.Sprintf(`"role":"viewer","teams":[{"id":1,"name":"Default","slug":"default","role":"viewer"},{"id":%d,"name":"blue",`+
 					`"slug":"blue","role":"owner"}]}`, blue),
 				`"role":null,"teams":[]}`,
-			}, After: func(t *testing.T, answer *apitest.Answer) {
+			}, After: func(t *testing.T, answer *apitest.Response) {
 				if answer.Header.Get("X-Total-Count") != "3" || strings.Count(string(answer.Body), `"email"`) != 3 {
 					t.Errorf("%s %s", answer.Header, answer.Body)
 				}
 			}},
 		apitest.Scenario{Name: "second page", Method: "GET", URL: "/api/v1/users?page=2&per_page=2", As: apitest.Admin, Status: 200,
 			Contains: []string{none.Email},
-			Lacks:    []string{both.Email}, After: func(t *testing.T, answer *apitest.Answer) {
+			Lacks:    []string{both.Email}, After: func(t *testing.T, answer *apitest.Response) {
 				if answer.Header.Get("X-Total-Count") != "3" {
 					t.Error(answer.Header)
 				}

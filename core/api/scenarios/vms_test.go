@@ -132,7 +132,7 @@ func TestStartOfAVMThatWasMoved(t *testing.T) {
 func TestActionsOnVMsThatTheDriverLacks(t *testing.T) {
 	t.Parallel()
 	b := newVMs(t, func(c *service.Config) {
-		c.Drivers = hosttest.Named{"pve": memdriver.New(), "certmem": memdriver.NewCertified()}
+		c.Drivers = hosttest.DriverTable{"pve": memdriver.New(), "certmem": memdriver.NewCertificateDriver()}
 	})
 	act := func(name, action string, status int, code string, contains ...string) apitest.Scenario {
 		return do(name, "POST", "/api/v1/vms/1/"+action, "", apitest.Operator, status, code, contains...)

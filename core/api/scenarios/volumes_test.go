@@ -57,7 +57,7 @@ func newVolumes(t *testing.T) *volumesFixture {
 	f.cluster.Change(web.ID, func(g *hypervisor.Guest) { g.Name = "web" })
 	f.backup = "vault:" + vault.Put(f.cluster, web, time.Now().Add(-time.Hour))
 	f.Enrol(t, "lab", f.cluster, endpoint.Lifecycle, endpoint.Backup)
-	f.Ask(t, "POST", "hosts/1/peers", `{"nodes":["`+f.cluster.Nodes()[1]+`"]}`, apitest.Owner, 200, "", `"host_id":2`)
+	f.Expect(t, "POST", "hosts/1/peers", `{"nodes":["`+f.cluster.Nodes()[1]+`"]}`, apitest.Owner, 200, "", `"host_id":2`)
 	f.Exec("UPDATE hosts SET cluster_id = 1 WHERE id = 2") // as a poll does where nodes report their addresses
 	if err := f.Backups.Turn(t.Context()); err != nil {
 		t.Fatal(err)
@@ -66,19 +66,19 @@ func newVolumes(t *testing.T) *volumesFixture {
 }
 
 // upload sends a file of a name that replaces one which is there.
-func (f *volumesFixture) upload(storage, node, name string, status int, code string) *apitest.Answer {
+func (f *volumesFixture) upload(storage, node, name string, status int, code string) *apitest.Response {
 	f.t.Helper()
 	body, kind := formOf(formPart{name: "overwrite", value: "true"}, formPart{name: "node", value: node}, filePart(name, "abc"))
-	var got *apitest.Answer
+	var got *apitest.Response
 	f.Run(f.t, apitest.Scenario{Name: storage + " " + name, Method: "POST", URL: "/api/v1/storage/" + storage + "/content", Body: body,
 		As: apitest.Admin, Status: status, Error: code, Headers: map[string]string{"Content-Type": kind},
-		After: func(_ *testing.T, a *apitest.Answer) { got = a }})
+		After: func(_ *testing.T, a *apitest.Response) { got = a }})
 	return got
 }
 
 func (f *volumesFixture) download(storage, name string, status int, code string) {
 	f.t.Helper()
-	f.Ask(f.t, "POST", "storage/"+storage+"/content/download", `{"url":"https://files.example.com/`+name+`","content":"iso"}`,
+	f.Expect(f.t, "POST", "storage/"+storage+"/content/download", `{"url":"https://files.example.com/`+name+`","content":"iso"}`,
 		apitest.Admin, status, code)
 }
 
@@ -104,17 +104,17 @@ func TestVolumes_OneJobWritesOrDeletesAVolume(t *testing.T) {
 
 	// Deletions exclude uploads, in both orders.
 	f.cluster.AddVolume("nas", hypervisor.Volume{Name: "old.iso", Kind: hypervisor.VolumeImage, Content: "iso"})
-	f.Ask(t, "DELETE", "storage/1/nas/content/nas:old.iso", `{"confirm":"old.iso"}`, apitest.Admin, 202, "")
+	f.Expect(t, "DELETE", "storage/1/nas/content/nas:old.iso", `{"confirm":"old.iso"}`, apitest.Admin, 202, "")
 	f.upload("2/nas", second, "old.iso", 409, "guest_busy")
 	f.cluster.AddVolume("nas", hypervisor.Volume{Name: "new.iso", Kind: hypervisor.VolumeImage, Content: "iso"})
 	f.upload("2/nas", second, "new.iso", 202, "")
-	f.Ask(t, "DELETE", "storage/1/nas/content/nas:new.iso", `{"confirm":"new.iso"}`, apitest.Admin, 409, "guest_busy")
+	f.Expect(t, "DELETE", "storage/1/nas/content/nas:new.iso", `{"confirm":"new.iso"}`, apitest.Admin, 409, "guest_busy")
 
 	// So do templates, and the two ways to delete a backup.
-	f.Ask(t, "POST", "storage/1/nas/templates", `{"template":"tiny-1.tar"}`, apitest.Admin, 202, "")
+	f.Expect(t, "POST", "storage/1/nas/templates", `{"template":"tiny-1.tar"}`, apitest.Admin, 202, "")
 	f.upload("2/nas", second, "tiny-1.tar", 409, "guest_busy")
-	f.Ask(t, "DELETE", "backups/1", `{"confirm":"web"}`, apitest.Admin, 202, "")
-	f.Ask(t, "DELETE", "storage/2/vault/content/"+f.backup, `{"confirm":"`+f.backup[len("vault:backup/"):]+`"}`, apitest.Admin, 409,
+	f.Expect(t, "DELETE", "backups/1", `{"confirm":"web"}`, apitest.Admin, 202, "")
+	f.Expect(t, "DELETE", "storage/2/vault/content/"+f.backup, `{"confirm":"`+f.backup[len("vault:backup/"):]+`"}`, apitest.Admin, 409,
 		"guest_busy")
 }
 

@@ -43,7 +43,7 @@ func (h handlers) updateFaults(body []byte) []problem.Fault {
 // faults looks at those fields that are there and of the right type; the schema names the others. Parameters are held
 // against their kind's schema where the kind is there as well.
 func (h handlers) faults(given map[string]any) []problem.Fault {
-	draft, looked := schedule.Draft{Params: json.RawMessage("{}")}, map[string]bool{}
+	draft, looked := schedule.Input{Params: json.RawMessage("{}")}, map[string]bool{}
 	for key, field := range map[string]*string{"name": &draft.Name, "cron": &draft.Cron, "timezone": &draft.Timezone,
 		"job_kind": &draft.JobKind} {
 		if text, ok := given[key].(string); ok && text != "" {

@@ -63,7 +63,7 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Post(a, "/api/v1/schedules", h.create, op.Spec{
 		ID: "create_schedule", Summary: "Create a schedule", Tag: tag, Role: identity.Admin, Status: http.StatusCreated,
-		Unsupported: true, Audit: op.Audit{Action: "schedule.create"}, Recall: h.created, Faults: h.createFaults,
+		Unsupported: true, Audit: op.Audit{Action: "schedule.create"}, Replay: h.created, Faults: h.createFaults,
 		Description: clocks +
 			"\n\n" +
 			"You need the rights for the job now: the refusals are those of the operation that starts the same job. An " +
@@ -86,7 +86,7 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Post(a, "/api/v1/schedules/:schedule_id/run", h.run, op.Spec{
 		ID: "run_schedule", Summary: "Run a schedule now", Tag: tag, Role: identity.Operator, Status: http.StatusAccepted,
-		Unsupported: true, Audit: op.Audit{Action: "schedule.run", Target: "schedule_id"}, Recall: h.ran,
+		Unsupported: true, Audit: op.Audit{Action: "schedule.run", Target: "schedule_id"}, Replay: h.ran,
 		Description: "Starts an additional run and returns its jobs, one for each guest, even of a disabled schedule; `next_run_at`, " +
 			"`last_run_at` and all " +
 			"other fields do not change. `requested_by` of the job is the caller; the job has the rights of the " +
@@ -130,7 +130,7 @@ type createInput struct {
 
 func (h handlers) create(ctx context.Context, in *createInput) (*op.Body[*schedule.Schedule], error) {
 	b := &in.Body
-	d := schedule.Draft{Name: b.Name, Cron: b.Cron, JobKind: b.JobKind, Params: params(b.Params), Timezone: schedule.DefaultZone,
+	d := schedule.Input{Name: b.Name, Cron: b.Cron, JobKind: b.JobKind, Params: params(b.Params), Timezone: schedule.DefaultZone,
 		Enabled: true}
 	if b.Timezone != nil {
 		d.Timezone = *b.Timezone
@@ -156,7 +156,7 @@ type updateInput struct {
 
 func (h handlers) update(ctx context.Context, in *updateInput) (*op.Body[*schedule.Schedule], error) {
 	b := &in.Body
-	written, err := h.schedules.Update(ctx, in.ID, func(d *schedule.Draft) {
+	written, err := h.schedules.Update(ctx, in.ID, func(d *schedule.Input) {
 		set(&d.Name, b.Name)
 		set(&d.Cron, b.Cron)
 		set(&d.JobKind, b.JobKind)
@@ -194,29 +194,29 @@ func (h handlers) remove(ctx context.Context, in *oneInput) (*op.Empty, error) {
 	return nil, h.schedules.Delete(ctx, in.ID)
 }
 
-// Started is the answer to a run.
-type Started struct {
+// RunResult is the answer to a run.
+type RunResult struct {
 	Job  job.View   `json:"job" doc:"The first job"`
 	Jobs []job.View `json:"jobs" doc:"All jobs that the run started, including job"`
 }
 
-func started(jobs []job.View) Started { return Started{Job: jobs[0], Jobs: jobs} }
+func started(jobs []job.View) RunResult { return RunResult{Job: jobs[0], Jobs: jobs} }
 
-func (h handlers) run(ctx context.Context, in *oneInput) (*op.Body[Started], error) {
+func (h handlers) run(ctx context.Context, in *oneInput) (*op.Body[RunResult], error) {
 	made, err := h.schedules.RunNow(ctx, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return &op.Body[Started]{Body: started(job.Views(made))}, nil
+	return &op.Body[RunResult]{Body: started(job.Views(made))}, nil
 }
 
 // created makes the answer of create again.
-func (h handlers) created(ctx context.Context, made idempotency.Made) (any, error) {
+func (h handlers) created(ctx context.Context, made idempotency.Result) (any, error) {
 	return h.schedules.Get(ctx, made.Target())
 }
 
 // ran makes the answer of run again.
-func (h handlers) ran(ctx context.Context, made idempotency.Made) (any, error) {
+func (h handlers) ran(ctx context.Context, made idempotency.Result) (any, error) {
 	var kept []job.View
 	if made.Decode(&kept) != nil { // kept by an earlier release, which returned the first job only
 		kept = make([]job.View, 1)

@@ -67,7 +67,7 @@ func TestSetupFromBeginningToEnd(t *testing.T) {
 		apitest.Scenario{Name: "still needed", Method: "GET", URL: path, Status: 200},
 		apitest.Scenario{Name: "done", Method: "POST", URL: path, Body: good, Status: 201,
 			Contains: []string{`{"user":{"id":1,"email":"Anna@example.com","display_name":null}}`}, Lacks: secrets,
-			After: func(t *testing.T, answer *apitest.Answer) {
+			After: func(t *testing.T, answer *apitest.Response) {
 				if answer.Header.Get("Set-Cookie") != "" {
 					t.Error("setup logs in")
 				}

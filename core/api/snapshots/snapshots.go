@@ -47,7 +47,7 @@ func Register(a *op.API, deps Deps) {
 		op.Post(a, path, h.take, op.Spec{
 			ID: "create_" + s.kind + "_snapshot", Summary: "Take a snapshot of " + s.one,
 			Tag: s.tag, Role: identity.Operator, On: s.on, Calls: true,
-			Needs: endpoint.Lifecycle, Status: http.StatusAccepted, Audit: op.Audit{Action: s.kind + ".snapshot_create"}, Recall: h.started,
+			Needs: endpoint.Lifecycle, Status: http.StatusAccepted, Audit: op.Audit{Action: s.kind + ".snapshot_create"}, Replay: h.started,
 			Description: "Starts a job that takes the snapshot. A name that is taken is 409 `conflict`. `vmstate` " +
 				"includes the memory if the hypervisor supports it.",
 		})
@@ -64,7 +64,7 @@ func Register(a *op.API, deps Deps) {
 				" to a snapshot",
 			Tag: s.tag, Role: identity.Admin, On: s.on, Calls: true,
 			Needs: endpoint.Lifecycle, Confirm: op.Confirm{When: op.ConfirmAlways, Field: "name"},
-			Status: http.StatusAccepted, Audit: op.Audit{Action: s.kind + ".snapshot_rollback", Target: "name"}, Recall: h.started,
+			Status: http.StatusAccepted, Audit: op.Audit{Action: s.kind + ".snapshot_rollback", Target: "name"}, Replay: h.started,
 			Plan: true,
 			Description: "Starts a job that rolls the guest back. Data written since the snapshot is lost, so it is 409 " +
 				"`confirm_required` until `confirm` is the name of the guest. A running guest is stopped first.",
@@ -74,7 +74,7 @@ func Register(a *op.API, deps Deps) {
 
 // request is the guest that the path names.
 func (h handlers) request(ctx context.Context, confirm *string) (guest.Request, error) {
-	found := op.Found(ctx)
+	found := op.ResourceOf(ctx)
 	return h.guests.Request(ctx, found.ID, found.TeamID, confirm)
 }
 
@@ -95,7 +95,7 @@ type takeInput struct {
 	}
 }
 
-func (h handlers) take(ctx context.Context, in *takeInput) (*op.Body[guest.Started], error) {
+func (h handlers) take(ctx context.Context, in *takeInput) (*op.Body[guest.StartResult], error) {
 	audit.Describe(ctx, func(e *audit.Entry) { e.Detail("snapshot", in.Body.Name) })
 	spec := hypervisor.SnapshotSpec{Name: in.Body.Name, Memory: in.Body.Memory}
 	if in.Body.Description != nil {
@@ -105,23 +105,23 @@ func (h handlers) take(ctx context.Context, in *takeInput) (*op.Body[guest.Start
 }
 
 type nameInput struct {
-	op.Planned
+	op.PlanParams
 	Name string `path:"name" minLength:"1" maxLength:"255" example:"before-upgrade"`
 }
 
-func (h handlers) remove(ctx context.Context, in *nameInput) (*op.Body[guest.Started], error) {
+func (h handlers) remove(ctx context.Context, in *nameInput) (*op.Body[guest.StartResult], error) {
 	return start(ctx, h, guest.DeleteSnapshot, nil, in.Name)
 }
 
 type rollBackInput struct {
-	op.Planned
+	op.PlanParams
 	Name string `path:"name" minLength:"1" maxLength:"255" example:"before-upgrade"`
 	Body *struct {
 		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"Name of the guest"`
 	}
 }
 
-func (h handlers) rollBack(ctx context.Context, in *rollBackInput) (*op.Body[guest.Started], error) {
+func (h handlers) rollBack(ctx context.Context, in *rollBackInput) (*op.Body[guest.StartResult], error) {
 	var confirm *string
 	if in.Body != nil {
 		confirm = in.Body.Confirm
@@ -130,20 +130,20 @@ func (h handlers) rollBack(ctx context.Context, in *rollBackInput) (*op.Body[gue
 }
 
 // start asks for a job on the guest that the path names.
-func start[P any](ctx context.Context, h handlers, work guest.Work[P], confirm *string, spec P) (*op.Body[guest.Started], error) {
+func start[P any](ctx context.Context, h handlers, work guest.Work[P], confirm *string, spec P) (*op.Body[guest.StartResult], error) {
 	r, err := h.request(ctx, confirm)
 	if err != nil {
 		return nil, err
 	}
 	started, err := work.Start(ctx, h.actor, r, spec)
-	return &op.Body[guest.Started]{Body: started}, err
+	return &op.Body[guest.StartResult]{Body: started}, err
 }
 
 // started makes the answer of take and rollBack again.
-func (h handlers) started(ctx context.Context, made idempotency.Made) (any, error) {
+func (h handlers) started(ctx context.Context, made idempotency.Result) (any, error) {
 	r, err := h.request(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
-	return h.actor.Started(ctx, made.JobID, r.Guest.IsSelf)
+	return h.actor.StartResult(ctx, made.JobID, r.Guest.IsSelf)
 }

@@ -56,7 +56,7 @@ func newFixture(t *testing.T, dress func(hypervisor.Host) hypervisor.Host) *fixt
 	if err != nil {
 		t.Fatal(err)
 	}
-	hosts := host.New(host.Config{DB: b.db, Keys: box, Drivers: hosttest.One(dressed{driver, dress})})
+	hosts := host.New(host.Config{DB: b.db, Keys: box, Drivers: hosttest.SingleDriver(dressed{driver, dress})})
 	(&guest.Worker{DB: b.db, Hosts: hosts}).Register(queue)
 	guests, actor := &guest.Store{DB: b.db, Self: b.self}, &guest.Actor{DB: b.db, Queue: queue, Hosts: hosts}
 	h := apitest.Resource(op.Config{
@@ -89,7 +89,7 @@ func newFixture(t *testing.T, dress func(hypervisor.Host) hypervisor.Host) *fixt
 			t.Fatal(err)
 		}
 		sealed, err := box.Seal(secret.New(string(token.Secret)),
-			secret.Binding{Table: host.Sealed.Name, Column: host.Sealed.Column, Row: secret.Row(id)})
+			secret.Binding{Table: host.SealedTable.Name, Column: host.SealedTable.Column, Row: secret.Row(id)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -339,7 +339,7 @@ func TestPlanThatWasSeen(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, nil)
 	const back = "/api/v1/vms/1/snapshots/fresh/rollback"
-	ask := func(url, body string, status int) *apitest.Answer {
+	ask := func(url, body string, status int) *apitest.Response {
 		t.Helper()
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
 		if err != nil {

@@ -43,7 +43,7 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Post(a, all, h.create, op.Spec{
 		ID: "create_identity_provider", Summary: "Create an identity provider", Tag: tag, Role: identity.Owner,
-		Status: http.StatusCreated, Audit: op.Audit{Action: "identity_provider.create"}, Recall: h.again,
+		Status: http.StatusCreated, Audit: op.Audit{Action: "identity_provider.create"}, Replay: h.again,
 		Description: form +
 			"\n\n" +
 			"A name that is taken, case-insensitive, and more than 20 providers are 409 `conflict`. At the provider, " +
@@ -116,22 +116,22 @@ func (h handlers) create(ctx context.Context, in *createInput) (*op.Body[*sso.Pr
 }
 
 // again makes the answer of create again, with the provider as it is now.
-func (h handlers) again(ctx context.Context, made idempotency.Made) (any, error) {
+func (h handlers) again(ctx context.Context, made idempotency.Result) (any, error) {
 	return h.providers.Get(ctx, made.Target())
 }
 
-// One names a provider in the path.
-type One struct {
+// ProviderPath names a provider in the path.
+type ProviderPath struct {
 	ID int64 `path:"provider_id" minimum:"1" doc:"ID of the provider"`
 }
 
-func (h handlers) get(ctx context.Context, in *One) (*op.Body[*sso.Provider], error) {
+func (h handlers) get(ctx context.Context, in *ProviderPath) (*op.Body[*sso.Provider], error) {
 	found, err := h.providers.Get(ctx, in.ID)
 	return &op.Body[*sso.Provider]{Body: found}, err
 }
 
 type updateInput struct {
-	One
+	ProviderPath
 	Body struct {
 		Name         op.Optional[string]     `json:"name,omitzero" nullable:"false" minLength:"1" maxLength:"100" example:"Company"`
 		Issuer       op.Optional[string]     `json:"issuer,omitzero" nullable:"false" minLength:"9" maxLength:"500" example:"https://id.example.com/realms/main"`
@@ -176,11 +176,11 @@ func set[T any](field *T, given op.Optional[T]) {
 	}
 }
 
-func (h handlers) remove(ctx context.Context, in *One) (*op.Empty, error) {
+func (h handlers) remove(ctx context.Context, in *ProviderPath) (*op.Empty, error) {
 	return nil, h.providers.Delete(ctx, in.ID)
 }
 
-func (h handlers) try(ctx context.Context, in *One) (*op.Body[*sso.Trial], error) {
-	found, err := h.providers.Try(ctx, in.ID)
-	return &op.Body[*sso.Trial]{Body: found}, err
+func (h handlers) try(ctx context.Context, in *ProviderPath) (*op.Body[*sso.ProbeResult], error) {
+	found, err := h.providers.Probe(ctx, in.ID)
+	return &op.Body[*sso.ProbeResult]{Body: found}, err
 }

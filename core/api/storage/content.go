@@ -37,7 +37,7 @@ func (h handlers) contents(a *op.API) {
 	op.Post(a, one+"/content/download", h.download, op.Spec{
 		ID: "download_storage_content", Summary: "Download a file to a storage", Tag: tag, Role: identity.Admin, On: op.Host,
 		Calls: true, Needs: endpoint.Lifecycle, Status: http.StatusAccepted, Audit: op.Audit{Action: "storage.download", Target: "name"},
-		Recall: h.again,
+		Replay: h.again,
 		Description: "Starts a job that follows the download. The node downloads the file from its own network and " +
 			"verifies the checksum. The node also resolves the name, so a name that resolves to a refused address, " +
 			"such as 127.0.0.1, is not refused. The query of `url` may contain a secret: it is in no response, audit " +
@@ -54,14 +54,14 @@ func (h handlers) contents(a *op.API) {
 	op.Post(a, one+"/templates", h.fetchTemplate, op.Spec{
 		ID: "fetch_storage_template", Summary: "Download a container template to a storage", Tag: tag, Role: identity.Admin, On: op.Host,
 		Calls: true, Needs: endpoint.Lifecycle, Status: http.StatusAccepted, Audit: op.Audit{Action: "storage.fetch_template", Target: "name"},
-		Recall:      h.again,
+		Replay:      h.again,
 		Description: "Starts a job that follows the download. An existing template is 409 `conflict`.",
 	})
 }
 
 type contentInput struct {
 	op.Page
-	Named
+	StoragePath
 	Node     string `query:"node" maxLength:"253" doc:"Node from which the storage is read"`
 	Content  string `query:"content" maxLength:"64" pattern:"^[a-z_-]+$" doc:"Only this content type, as the hypervisor names it"`
 	Kind     string `query:"kind" enum:"disk,image,template,backup,other" doc:"Only volumes of this kind"`
@@ -77,13 +77,13 @@ type contentOutput struct {
 
 func (h handlers) content(ctx context.Context, in *contentInput) (*contentOutput, error) {
 	filter := storage.ContentFilter{Node: in.Node, Content: in.Content, Kind: in.Kind, GuestRef: in.GuestRef, Search: in.Search}
-	page, err := h.Storages.Content(ctx, op.Found(ctx).ID, in.Name, filter, in.Offset(), in.Limit())
+	page, err := h.Storages.Content(ctx, op.ResourceOf(ctx).ID, in.Name, filter, in.Offset(), in.Limit())
 	return &contentOutput{Total: page.Total, Hidden: page.Hidden, Body: page.Volumes}, err
 }
 
 type deleteVolumeInput struct {
-	op.Planned
-	Named
+	op.PlanParams
+	StoragePath
 	ID   string `path:"volid" maxLength:"300" example:"local:iso/debian.iso" doc:"Same as volid in the list; slashes need not be encoded"`
 	Node string `query:"node" maxLength:"253" doc:"Node that has the volume; required if several nodes have separate content"`
 	Body *struct {
@@ -91,17 +91,17 @@ type deleteVolumeInput struct {
 	}
 }
 
-func (h handlers) deleteVolume(ctx context.Context, in *deleteVolumeInput) (*op.Body[guest.Started], error) {
+func (h handlers) deleteVolume(ctx context.Context, in *deleteVolumeInput) (*op.Body[guest.StartResult], error) {
 	var confirm *string
 	if in.Body != nil {
 		confirm = in.Body.Confirm
 	}
-	done, err := h.Storages.DeleteVolume(ctx, op.Found(ctx).ID, in.Name, in.Node, in.ID, confirm)
-	return &op.Body[guest.Started]{Body: done}, err
+	done, err := h.Storages.DeleteVolume(ctx, op.ResourceOf(ctx).ID, in.Name, in.Node, in.ID, confirm)
+	return &op.Body[guest.StartResult]{Body: done}, err
 }
 
 type downloadInput struct {
-	Named
+	StoragePath
 	Body struct {
 		URL       string  `json:"url" minLength:"1" maxLength:"2048" example:"https://files.example.com/debian.iso" doc:"URL of the file, http or https"`
 		Content   string  `json:"content" minLength:"1" maxLength:"64" example:"iso" doc:"Content type, as the hypervisor names it"`
@@ -113,7 +113,7 @@ type downloadInput struct {
 	}
 }
 
-func (h handlers) download(ctx context.Context, in *downloadInput) (*op.Body[guest.Started], error) {
+func (h handlers) download(ctx context.Context, in *downloadInput) (*op.Body[guest.StartResult], error) {
 	b := &in.Body
 	text := func(p *string) string {
 		if p == nil {
@@ -121,39 +121,39 @@ func (h handlers) download(ctx context.Context, in *downloadInput) (*op.Body[gue
 		}
 		return *p
 	}
-	done, err := h.Storages.Download(ctx, op.Found(ctx).ID, in.Name, storage.DownloadOrder{
+	done, err := h.Storages.Download(ctx, op.ResourceOf(ctx).ID, in.Name, storage.DownloadRequest{
 		URL: b.URL, Content: b.Content, Filename: text(b.Filename), Node: text(b.Node), Checksum: text(b.Checksum),
 		Algorithm:      text(b.Algorithm),
 		AnyCertificate: b.VerifyTLS != nil && !*b.VerifyTLS,
 	})
-	return &op.Body[guest.Started]{Body: done}, err
+	return &op.Body[guest.StartResult]{Body: done}, err
 }
 
 type templatesInput struct {
 	op.Page
-	Named
+	StoragePath
 	Node   string `query:"node" maxLength:"253" doc:"Node whose list of templates is read"`
 	Search string `query:"search" maxLength:"100" doc:"Only templates with this text in their name or title"`
 }
 
 func (h handlers) templates(ctx context.Context, in *templatesInput) (*op.List[storage.Template], error) {
-	all, total, err := h.Storages.Templates(ctx, op.Found(ctx).ID, in.Name, in.Node, in.Search, in.Offset(), in.Limit())
+	all, total, err := h.Storages.Templates(ctx, op.ResourceOf(ctx).ID, in.Name, in.Node, in.Search, in.Offset(), in.Limit())
 	return &op.List[storage.Template]{Total: total, Body: all}, err
 }
 
 type fetchTemplateInput struct {
-	Named
+	StoragePath
 	Body struct {
 		Template string  `json:"template" minLength:"1" maxLength:"255" example:"debian-13-standard_13.1-2_amd64.tar.zst"`
 		Node     *string `json:"node,omitempty" nullable:"true" minLength:"1" maxLength:"253" doc:"Node that downloads the template"`
 	}
 }
 
-func (h handlers) fetchTemplate(ctx context.Context, in *fetchTemplateInput) (*op.Body[guest.Started], error) {
+func (h handlers) fetchTemplate(ctx context.Context, in *fetchTemplateInput) (*op.Body[guest.StartResult], error) {
 	node := ""
 	if in.Body.Node != nil {
 		node = *in.Body.Node
 	}
-	done, err := h.Storages.FetchTemplate(ctx, op.Found(ctx).ID, in.Name, in.Body.Template, node)
-	return &op.Body[guest.Started]{Body: done}, err
+	done, err := h.Storages.FetchTemplate(ctx, op.ResourceOf(ctx).ID, in.Name, in.Body.Template, node)
+	return &op.Body[guest.StartResult]{Body: done}, err
 }

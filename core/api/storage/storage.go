@@ -48,7 +48,7 @@ func (h handlers) definitions(a *op.API) {
 	})
 	op.Post(a, "/api/v1/storage", h.attach, op.Spec{
 		ID: "attach_storage", Summary: "Attach a storage", Tag: tag, Role: identity.Admin, On: op.Anywhere, Calls: true,
-		Status: http.StatusCreated, Audit: op.Audit{Action: "storage.attach"}, Timeout: changeTime, Recall: h.attached,
+		Status: http.StatusCreated, Audit: op.Audit{Action: "storage.attach"}, Timeout: changeTime, Replay: h.attached,
 		Description: "Adds the storage to the configuration of the hypervisor, which tries to use it before it " +
 			"responds. `config` accepts the keys that GET /storage/{host_id}/types lists for the type; all faults are " +
 			"422 before the hypervisor is contacted. The response contains nothing of `config`, and this service " +
@@ -118,42 +118,42 @@ type attachInput struct {
 	}
 }
 
-func (h handlers) attach(ctx context.Context, in *attachInput) (*op.Body[storage.Attached], error) {
+func (h handlers) attach(ctx context.Context, in *attachInput) (*op.Body[storage.AttachResult], error) {
 	b := &in.Body
 	if _, err := schedule.Require(ctx, h.Storages.DB, scope.Host, b.HostID, identity.Admin); err != nil {
 		return nil, err
 	}
 	done, err := h.Storages.Attach(ctx, b.HostID, b.Storage, b.Type, storage.Config(b.Config))
-	return &op.Body[storage.Attached]{Body: done}, err
+	return &op.Body[storage.AttachResult]{Body: done}, err
 }
 
 // attached makes the answer of attach again.
-func (h handlers) attached(ctx context.Context, made idempotency.Made) (any, error) {
-	return h.Storages.AttachedAgain(ctx, made)
+func (h handlers) attached(ctx context.Context, made idempotency.Result) (any, error) {
+	return h.Storages.ReplayAttach(ctx, made)
 }
 
 func (h handlers) types(ctx context.Context, _ *struct{}) (*op.List[storage.Type], error) {
-	all, err := h.Storages.Types(ctx, op.Found(ctx).ID)
+	all, err := h.Storages.Types(ctx, op.ResourceOf(ctx).ID)
 	return &op.List[storage.Type]{Total: len(all), Body: all}, err
 }
 
-// Named is the name of a storage in a path.
-type Named struct {
+// StoragePath is the name of a storage in a path.
+type StoragePath struct {
 	Name string `path:"name" maxLength:"100" example:"nas"`
 }
 
 type getInput struct {
-	Named
+	StoragePath
 	Node string `query:"node" maxLength:"253" doc:"Show only the state on this node"`
 }
 
 func (h handlers) get(ctx context.Context, in *getInput) (*op.Body[storage.Detail], error) {
-	d, err := h.Storages.Detail(ctx, op.Found(ctx).ID, in.Name, in.Node)
+	d, err := h.Storages.Detail(ctx, op.ResourceOf(ctx).ID, in.Name, in.Node)
 	return &op.Body[storage.Detail]{Body: d}, err
 }
 
 type editInput struct {
-	Named
+	StoragePath
 	Body struct {
 		Config Config  `json:"config" doc:"New values by key; null clears one"`
 		Digest *string `json:"digest,omitempty" nullable:"true" maxLength:"64" doc:"Digest of the definition that you read"`
@@ -165,28 +165,28 @@ func (h handlers) edit(ctx context.Context, in *editInput) (*op.Body[storage.Det
 	if in.Body.Digest != nil {
 		digest = *in.Body.Digest
 	}
-	d, err := h.Storages.Edit(ctx, op.Found(ctx).ID, in.Name, digest, storage.Config(in.Body.Config))
+	d, err := h.Storages.Edit(ctx, op.ResourceOf(ctx).ID, in.Name, digest, storage.Config(in.Body.Config))
 	return &op.Body[storage.Detail]{Body: d}, err
 }
 
 type detachInput struct {
-	op.Planned
-	Named
+	op.PlanParams
+	StoragePath
 	Body *struct {
 		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"Name of the storage"`
 	}
 }
 
-func (h handlers) detach(ctx context.Context, in *detachInput) (*op.Body[storage.Detached], error) {
+func (h handlers) detach(ctx context.Context, in *detachInput) (*op.Body[storage.DetachResult], error) {
 	var confirm *string
 	if in.Body != nil {
 		confirm = in.Body.Confirm
 	}
-	done, err := h.Storages.Detach(ctx, op.Found(ctx).ID, in.Name, confirm)
-	return &op.Body[storage.Detached]{Body: done}, err
+	done, err := h.Storages.Detach(ctx, op.ResourceOf(ctx).ID, in.Name, confirm)
+	return &op.Body[storage.DetachResult]{Body: done}, err
 }
 
 // again makes the answer of an operation that began a job again.
-func (h handlers) again(ctx context.Context, made idempotency.Made) (any, error) {
-	return h.Storages.StartedAgain(ctx, made)
+func (h handlers) again(ctx context.Context, made idempotency.Result) (any, error) {
+	return h.Storages.ReplayStart(ctx, made)
 }

@@ -47,7 +47,7 @@ func memberOf(m *identity.TeamMember) TeamMember {
 }
 
 type membersInput struct {
-	One
+	TeamPath
 	op.Page
 }
 
@@ -55,20 +55,20 @@ func (h handlers) members(ctx context.Context, in *membersInput) (*op.List[TeamM
 	return op.ShowList(memberOf)(h.users.Members(ctx, in.ID, in.Offset(), in.Limit()))
 }
 
-// Place names a team and a user in the path.
-type Place struct {
-	One
+// MemberPath names a team and a user in the path.
+type MemberPath struct {
+	TeamPath
 	UserID int64 `path:"user_id" doc:"ID of the user"`
 }
 
 type memberInput struct {
-	Place
+	MemberPath
 	Body struct {
 		Role op.Optional[string] `json:"role,omitzero" nullable:"false" enum:"viewer,operator,admin,owner" example:"operator" doc:"Role; viewer if absent"`
 		// Another body of the same name has these; clients that were made from it send them.
-		CIDR    op.Ignored `json:"cidr,omitzero" deprecated:"true" doc:"Ignored"`
-		Comment op.Ignored `json:"comment,omitzero" deprecated:"true" doc:"Ignored"`
-		NoMatch op.Ignored `json:"nomatch,omitzero" deprecated:"true" doc:"Ignored"`
+		CIDR    op.IgnoredValue `json:"cidr,omitzero" deprecated:"true" doc:"Ignored"`
+		Comment op.IgnoredValue `json:"comment,omitzero" deprecated:"true" doc:"Ignored"`
+		NoMatch op.IgnoredValue `json:"nomatch,omitzero" deprecated:"true" doc:"Ignored"`
 	}
 }
 
@@ -83,14 +83,14 @@ func (h handlers) setMember(ctx context.Context, in *memberInput) (*op.Body[Team
 	return op.Show(memberOf)(h.users.SetMember(ctx, identity.FromContext(ctx), in.ID, in.UserID, role))
 }
 
-// MemberRemoved is the answer of a removal.
-type MemberRemoved struct {
+// RemoveMemberResult is the answer of a removal.
+type RemoveMemberResult struct {
 	Removed bool `json:"removed" example:"true"`
 }
 
-func (h handlers) removeMember(ctx context.Context, in *Place) (*op.Body[MemberRemoved], error) {
+func (h handlers) removeMember(ctx context.Context, in *MemberPath) (*op.Body[RemoveMemberResult], error) {
 	if err := h.users.RemoveMember(ctx, identity.FromContext(ctx), in.ID, in.UserID); err != nil {
 		return nil, err
 	}
-	return &op.Body[MemberRemoved]{Body: MemberRemoved{Removed: true}}, nil
+	return &op.Body[RemoveMemberResult]{Body: RemoveMemberResult{Removed: true}}, nil
 }

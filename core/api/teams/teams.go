@@ -30,7 +30,7 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Post(a, "/api/v1/teams", h.create, op.Spec{
 		ID: "create_team", Summary: "Create a team", Tag: tag, Role: identity.Owner, Status: http.StatusCreated,
-		Audit: op.Audit{Action: "team.create"}, Recall: h.created,
+		Audit: op.Audit{Action: "team.create"}, Replay: h.created,
 		Description: "Two teams may have the same name; the slug identifies them. Without `slug`, or with null, it is " +
 			"generated from the name in lower-case ASCII letters, with a number appended if it is taken. A given slug " +
 			"that is taken is 409 `conflict`; so is the 10,001st team. To move a host to the team, change the " +
@@ -101,13 +101,13 @@ func (h handlers) create(ctx context.Context, in *createInput) (*op.Body[Team], 
 	return shown(h.users.CreateTeam(ctx, identity.FromContext(ctx), in.team()))
 }
 
-// One names a team in the path.
-type One struct {
+// TeamPath names a team in the path.
+type TeamPath struct {
 	ID int64 `path:"team_id" doc:"ID of the team"`
 }
 
 type patchInput struct {
-	One
+	TeamPath
 	Body struct {
 		Name        op.Optional[string] `json:"name,omitzero" nullable:"false" maxLength:"100" example:"Web shop" doc:"Name of the team"`
 		Description op.Optional[string] `json:"description,omitzero" maxLength:"1000" example:"Runs the shop" doc:"null clears it"`
@@ -128,27 +128,27 @@ func text(o op.Optional[string]) *string {
 	return &o.Value
 }
 
-// TeamDeleted is the answer of a team's deletion.
-type TeamDeleted struct {
+// DeleteResult is the answer of a team's deletion.
+type DeleteResult struct {
 	Deleted bool  `json:"deleted" example:"true"`
 	Hosts   int64 `json:"hosts" example:"3" doc:"Number of hosts that moved to the team default"`
 }
 
 type removeInput struct {
-	One
-	op.Planned
+	TeamPath
+	op.PlanParams
 }
 
-func (h handlers) remove(ctx context.Context, in *removeInput) (*op.Body[TeamDeleted], error) {
+func (h handlers) remove(ctx context.Context, in *removeInput) (*op.Body[DeleteResult], error) {
 	hosts, err := h.users.DeleteTeam(ctx, identity.FromContext(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return &op.Body[TeamDeleted]{Body: TeamDeleted{Deleted: true, Hosts: hosts}}, nil
+	return &op.Body[DeleteResult]{Body: DeleteResult{Deleted: true, Hosts: hosts}}, nil
 }
 
 // created makes the answer of create again.
-func (h handlers) created(ctx context.Context, made idempotency.Made) (any, error) {
+func (h handlers) created(ctx context.Context, made idempotency.Result) (any, error) {
 	t, err := h.users.Team(ctx, made.Target())
 	if err != nil {
 		return nil, err

@@ -74,19 +74,19 @@ type uploadInput struct {
 	UploadID string `query:"upload_id" pattern:"^[A-Za-z0-9_-]{16,64}$" example:"f4c1b7a0-5d0e-4a57-9d0b-2f6f5c0f8a11" doc:"ID chosen by the client that was never used before, such as a random UUID"`
 }
 
-func (h handlers) upload(ctx context.Context, in *uploadInput, f *op.Incoming) (*op.Body[upload.Started], error) {
+func (h handlers) upload(ctx context.Context, in *uploadInput, f *op.UploadBody) (*op.Body[upload.UploadResult], error) {
 	parts, err := f.Form()
 	if err != nil {
 		return nil, err
 	}
-	on := op.Found(ctx)
+	on := op.ResourceOf(ctx)
 	started, err := h.uploads.Receive(ctx, upload.Request{ID: in.UploadID, HostID: on.ID, TeamID: on.TeamID, Storage: in.Name, Size: f.Size},
 		func() (upload.Part, error) { return next(f, parts) })
-	return &op.Body[upload.Started]{Body: started}, err
+	return &op.Body[upload.UploadResult]{Body: started}, err
 }
 
 // next is the next part of a form, whose body is f.
-func next(f *op.Incoming, parts *multipart.Reader) (upload.Part, error) {
+func next(f *op.UploadBody, parts *multipart.Reader) (upload.Part, error) {
 	part, err := parts.NextRawPart()
 	if broken := f.Err(); broken != nil {
 		return upload.Part{}, broken // a header that breaks off is taken for a malformed one
@@ -121,9 +121,9 @@ func formError(err error) error {
 		return err
 	}
 	if errors.Is(err, context.Canceled) {
-		return problem.New(problem.CodeCanceled, "the client closed the connection").Because(err)
+		return problem.New(problem.CodeCanceled, "the client closed the connection").WithCause(err)
 	}
-	return problem.New(problem.CodeMalformed, "the body is not a well-formed form").Because(err)
+	return problem.New(problem.CodeMalformed, "the body is not a well-formed form").WithCause(err)
 }
 
 type getInput struct {
@@ -131,6 +131,6 @@ type getInput struct {
 }
 
 func (h handlers) get(ctx context.Context, in *getInput) (*op.Body[upload.Upload], error) {
-	u, err := h.uploads.Get(ctx, op.Found(ctx).ID, in.UploadID)
+	u, err := h.uploads.Get(ctx, op.ResourceOf(ctx).ID, in.UploadID)
 	return &op.Body[upload.Upload]{Body: u}, err
 }

@@ -32,7 +32,7 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Post(a, "/api/v1/users", h.create, op.Spec{
 		ID: "create_user", Summary: "Create a user", Tag: tag, Role: identity.Admin, Status: http.StatusCreated,
-		Audit: op.Audit{Action: "user.create"}, Recall: h.created,
+		Audit: op.Audit{Action: "user.create"}, Replay: h.created,
 		Description: "You cannot grant a role above your own: only an owner can create an owner (403 `forbidden`, " +
 			"returned before faults of the other fields if the body is well-formed). An address that has an account is " +
 			"409 `conflict`, regardless of case, Unicode form or look-alike letters; so is the 100,001st user. The " +
@@ -126,30 +126,30 @@ func (h handlers) list(ctx context.Context, in *struct{ op.Page }) (*op.List[Acc
 	return op.ShowList(accountOf)(h.users.Users(ctx, in.Offset(), in.Limit()))
 }
 
-// One names a user in the path.
-type One struct {
+// UserPath names a user in the path.
+type UserPath struct {
 	ID int64 `path:"user_id" doc:"ID of the user"`
 }
 
-// Deleted is the answer of a deletion.
-type Deleted struct {
+// DeleteResult is the answer of a deletion.
+type DeleteResult struct {
 	Deleted bool `json:"deleted" example:"true"`
 }
 
 type removeInput struct {
-	One
-	op.Planned
+	UserPath
+	op.PlanParams
 }
 
-func (h handlers) remove(ctx context.Context, in *removeInput) (*op.Body[Deleted], error) {
+func (h handlers) remove(ctx context.Context, in *removeInput) (*op.Body[DeleteResult], error) {
 	if err := h.users.DeleteUser(ctx, identity.FromContext(ctx), in.ID); err != nil {
 		return nil, err
 	}
-	return &op.Body[Deleted]{Body: Deleted{Deleted: true}}, nil
+	return &op.Body[DeleteResult]{Body: DeleteResult{Deleted: true}}, nil
 }
 
 // created makes the answer of creating a user again.
-func (h handlers) created(ctx context.Context, made idempotency.Made) (any, error) {
+func (h handlers) created(ctx context.Context, made idempotency.Result) (any, error) {
 	p, err := h.users.Profile(ctx, made.Target())
 	if err != nil {
 		return nil, err

@@ -75,7 +75,7 @@ func defaultRole(given op.Optional[string]) (map[int64]identity.Role, error) {
 }
 
 type patchInput struct {
-	One
+	UserPath
 	Body struct {
 		DisplayName op.Optional[string] `json:"display_name,omitzero" maxLength:"200" example:"Anna Lee" doc:"null clears it"`
 		IsActive    op.Optional[bool]   `json:"is_active,omitzero" nullable:"false" doc:"false deactivates the user, true reactivates the user"`
@@ -106,15 +106,15 @@ func (h handlers) patch(ctx context.Context, in *patchInput) (*op.Body[Account],
 }
 
 type resetInput struct {
-	One
+	UserPath
 	Body struct {
 		Password   string `json:"password" minLength:"12" maxLength:"1024" example:"nine-blue-giraffes" doc:"New password"`
 		RevokeKeys bool   `json:"revoke_keys,omitempty" default:"false" doc:"Also revoke all API keys of the user"`
 	}
 }
 
-// Reset is the answer of a reset password.
-type Reset struct {
+// PasswordResetResult is the answer of a reset password.
+type PasswordResetResult struct {
 	SessionsRevoked int64 `json:"sessions_revoked" example:"2" doc:"Number of sessions that ended"`
 	KeysRevoked     int64 `json:"keys_revoked" example:"0" doc:"Number of revoked API keys"`
 	KeysValid       int64 `json:"keys_valid" example:"3" doc:"Number of API keys of the user that stay valid and do not depend on the password"`
@@ -122,16 +122,17 @@ type Reset struct {
 	IdentitiesValid int64 `json:"identities_valid" example:"0" doc:"Number of identities at providers that can still log in to the account"`
 }
 
-func (h handlers) resetPassword(ctx context.Context, in *resetInput) (*op.Body[Reset], error) {
+func (h handlers) resetPassword(ctx context.Context, in *resetInput) (*op.Body[PasswordResetResult], error) {
 	ended, err := h.users.ResetPassword(ctx, identity.FromContext(ctx), in.ID,
 		identity.NewPassword{Password: in.Body.Password, RevokeKeys: in.Body.RevokeKeys})
 	if err != nil {
 		return nil, err
 	}
-	return &op.Body[Reset]{Body: Reset{SessionsRevoked: ended.Sessions, KeysRevoked: ended.Keys, KeysValid: ended.ValidKeys,
+	return &op.Body[PasswordResetResult]{Body: PasswordResetResult{SessionsRevoked: ended.Sessions, KeysRevoked: ended.Keys,
+		KeysValid:     ended.ValidKeys,
 		PasskeysValid: ended.Passkeys, IdentitiesValid: ended.Identities}}, nil
 }
 
-func (h handlers) resetTOTP(ctx context.Context, in *One) (*op.Empty, error) {
+func (h handlers) resetTOTP(ctx context.Context, in *UserPath) (*op.Empty, error) {
 	return &op.Empty{}, h.users.ResetTOTP(ctx, identity.FromContext(ctx), in.ID)
 }

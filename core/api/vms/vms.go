@@ -36,7 +36,7 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Post(a, "/api/v1/vms", h.create, op.Spec{
 		ID: "create_vm", Summary: "Create a VM", Tag: tag, Role: identity.Admin, On: op.Anywhere, Calls: true,
-		Status: http.StatusAccepted, Audit: op.Audit{Action: "vm.create"}, Recall: h.made,
+		Status: http.StatusAccepted, Audit: op.Audit{Action: "vm.create"}, Replay: h.made,
 		Description: "Starts a job that creates the VM, and returns it with the planned VMID. If another guest takes " +
 			"that VMID meanwhile, the job uses another one, unless `vmid` was given. The request is checked against " +
 			"the resources of the node; all faults are 422 before the job starts. The VM gets one disk, one NIC behind " +
@@ -63,7 +63,7 @@ func Register(a *op.API, deps Deps) {
 	op.Post(a, "/api/v1/vms/:vm_id/:action", h.act, op.Spec{
 		ID: "act_on_vm", Summary: "Change the power state of a VM", Tag: tag, Role: identity.Operator, On: op.VM,
 		Needs: endpoint.Lifecycle, Confirm: op.Confirm{When: op.ConfirmSelf, Field: "name"}, Plan: true,
-		Status: http.StatusAccepted, Unsupported: true, Audit: op.Audit{Action: "vm.{action}"}, Recall: h.acted,
+		Status: http.StatusAccepted, Unsupported: true, Audit: op.Audit{Action: "vm.{action}"}, Replay: h.acted,
 		Description: "Starts a job; its transcript contains the hypervisor's task log. Only one job at a time works on " +
 			"a guest: a second one is 409 `guest_busy`. A host without a lifecycle token is 409 `capability_missing`. " +
 			"Actions that interrupt the VM that the service runs in are 409 `self_target` until `confirm` is its name. " +
@@ -73,14 +73,14 @@ func Register(a *op.API, deps Deps) {
 }
 
 type deleteInput struct {
-	op.Planned
+	op.PlanParams
 	Body *struct {
 		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"Name of the VM"`
 		Purge   *bool   `json:"purge,omitempty" doc:"Also remove it from the hypervisor's jobs and high availability; true if absent"`
 	}
 }
 
-func (h handlers) remove(ctx context.Context, in *deleteInput) (*op.Body[guest.Started], error) {
+func (h handlers) remove(ctx context.Context, in *deleteInput) (*op.Body[guest.StartResult], error) {
 	var confirm *string
 	spec := hypervisor.DestroySpec{Purge: true}
 	if in.Body != nil {
@@ -89,12 +89,12 @@ func (h handlers) remove(ctx context.Context, in *deleteInput) (*op.Body[guest.S
 			spec.Purge = *in.Body.Purge
 		}
 	}
-	r, err := h.vms.Request(ctx, op.Found(ctx).ID, op.Found(ctx).TeamID, confirm)
+	r, err := h.vms.Request(ctx, op.ResourceOf(ctx).ID, op.ResourceOf(ctx).TeamID, confirm)
 	if err != nil {
 		return nil, err
 	}
 	started, err := guest.Destroy.Start(ctx, h.vms.Actor, r, spec)
-	return &op.Body[guest.Started]{Body: started}, err
+	return &op.Body[guest.StartResult]{Body: started}, err
 }
 
 type listInput struct {
@@ -109,36 +109,36 @@ func (h handlers) list(ctx context.Context, in *listInput) (*op.List[guest.Guest
 }
 
 func (h handlers) get(ctx context.Context, _ *struct{}) (*op.Body[*guest.Guest], error) {
-	g, err := h.vms.Get(ctx, op.Found(ctx).ID)
+	g, err := h.vms.Get(ctx, op.ResourceOf(ctx).ID)
 	return &op.Body[*guest.Guest]{Body: g}, err
 }
 
 type actInput struct {
-	op.Planned
+	op.PlanParams
 	Action string `path:"action" enum:"start,stop,shutdown,restart,pause,resume,reset"`
 	Body   *struct {
 		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"Name of the VM, if a confirmation is required"`
 	}
 }
 
-func (h handlers) act(ctx context.Context, in *actInput) (*op.Body[guest.Started], error) {
+func (h handlers) act(ctx context.Context, in *actInput) (*op.Body[guest.StartResult], error) {
 	var confirm *string
 	if in.Body != nil {
 		confirm = in.Body.Confirm
 	}
-	r, err := h.vms.Request(ctx, op.Found(ctx).ID, op.Found(ctx).TeamID, confirm)
+	r, err := h.vms.Request(ctx, op.ResourceOf(ctx).ID, op.ResourceOf(ctx).TeamID, confirm)
 	if err != nil {
 		return nil, err
 	}
 	started, err := guest.Lifecycle(hypervisor.Action(in.Action)).Start(ctx, h.vms.Actor, r, struct{}{})
-	return &op.Body[guest.Started]{Body: started}, err
+	return &op.Body[guest.StartResult]{Body: started}, err
 }
 
 // acted makes the answer of act again.
-func (h handlers) acted(ctx context.Context, made idempotency.Made) (any, error) {
-	g, err := h.vms.Get(ctx, op.Found(ctx).ID)
+func (h handlers) acted(ctx context.Context, made idempotency.Result) (any, error) {
+	g, err := h.vms.Get(ctx, op.ResourceOf(ctx).ID)
 	if err != nil {
 		return nil, err
 	}
-	return h.vms.Actor.Started(ctx, made.JobID, g.IsSelf)
+	return h.vms.Actor.StartResult(ctx, made.JobID, g.IsSelf)
 }

@@ -139,8 +139,8 @@ func Adopt(t testing.TB, d *db.DB, cluster, vmid int64, name string) (id int64) 
 	return dbtest.Value[int64](t, d, adopt+" WHERE kind = 'container' AND cluster_id = $1 AND vmid = $3 RETURNING id", cluster, name, vmid)
 }
 
-// Away makes an app of a container that no poll has listed.
-func Away(t testing.TB, d *db.DB, cluster, vmid int64, name string) (id int64) {
+// MissingApp makes an app of a container that no poll has listed.
+func MissingApp(t testing.TB, d *db.DB, cluster, vmid int64, name string) (id int64) {
 	t.Helper()
 	return dbtest.Value[int64](t, d, `INSERT INTO apps (host_id, cluster_id, guest_ref, vmid, name)
 		SELECT min(id), $1, $2::bigint::text, $2, $3 FROM hosts WHERE cluster_id = $1 RETURNING id`, cluster, vmid, name)

@@ -11,8 +11,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// On names the scope of a change.
-type On struct {
+// ScopeRef names the scope of a change.
+type ScopeRef struct {
 	Kind  string `json:"kind" enum:"cluster,node,vm,app,group" example:"vm"`
 	ID    int64  `json:"id,omitempty" minimum:"1" example:"12" doc:"ID of the VM or the app"`
 	Node  string `json:"node,omitempty" maxLength:"253" example:"pve1" doc:"Name of the node"`
@@ -46,7 +46,7 @@ type Member struct {
 
 // Change is one change of a draft. Its action decides which fields it needs.
 type Change struct {
-	On      On                `json:"scope"`
+	On      ScopeRef          `json:"scope"`
 	Action  string            `json:"action" enum:"create_rule,change_rule,delete_rule,move_rule,create_alias,change_alias,delete_alias,create_ipset,delete_ipset,add_member,change_member,remove_member,change_options,create_group,change_group,delete_group" example:"create_rule"`
 	Pos     *int              `json:"pos,omitempty" minimum:"0" maximum:"100000" example:"0" doc:"Position of the rule in the list after the preceding changes; for a new rule, where to insert it, 0 if absent"`
 	To      *int              `json:"to,omitempty" minimum:"0" maximum:"100000" doc:"New position of the rule"`

@@ -54,29 +54,29 @@ func anyHost(hypervisor.Host) error { return nil }
 // Other problems: not_found, forbidden, invalid_state while a job works on the
 // draft, digest_conflict with the present state if a scope was changed since
 // the draft was made, firewall_busy while another draft holds one of the
-// scopes, plan_stale, capability_missing, and those of host.Ask.
-func (s *Store) Commit(ctx context.Context, id int64, window time.Duration, confirm *string) (guest.Started, error) {
+// scopes, plan_stale, capability_missing, and those of host.Call.
+func (s *Store) Commit(ctx context.Context, id int64, window time.Duration, confirm *string) (guest.StartResult, error) {
 	r, err := s.mayWrite(ctx, id)
 	if err != nil {
-		return guest.Started{}, err
+		return guest.StartResult{}, err
 	}
 	_ = s.Settle(ctx) // what could not be settled still holds its scopes, as is said below
 	draft := plan.Begin(ctx)
 	if err := draft.Refuse(r.busy()); err != nil {
-		return guest.Started{}, err
+		return guest.StartResult{}, err
 	}
 	if err := draft.Refuse(s.Hosts.Require(ctx, r.HostID, endpoint.Lifecycle, anyHost)); err != nil {
-		return guest.Started{}, err
+		return guest.StartResult{}, err
 	}
 	if err := draft.Refuse(s.held(ctx, s.DB.Pool, r)); err != nil {
-		return guest.Started{}, err
+		return guest.StartResult{}, err
 	}
 	if err := draft.Refuse(s.unchanged(ctx, r)); err != nil {
-		return guest.Started{}, err
+		return guest.StartResult{}, err
 	}
-	j, err := s.judge(ctx, r)
+	j, err := s.checkTraffic(ctx, r)
 	if err != nil {
-		return guest.Started{}, err
+		return guest.StartResult{}, err
 	}
 	c := plan.Confirmation{Phrase: r.Name, Given: confirm != nil && *confirm == r.Name, IsSelf: j.asks()}
 	if len(j.doubts) > 0 {
@@ -90,11 +90,11 @@ func (s *Store) Commit(ctx context.Context, id int64, window time.Duration, conf
 		c.Code, c.Why = problem.CodeSelfTarget, strings.Join(append([]string{j.text() + " To proceed, send the draft's name as confirm"},
 			j.used...), "; ")
 	}
-	if err := draft.Decide(ctx, c, func(_ context.Context, p *plan.Plan) error { s.tell(ctx, r, j, window, p); return nil }); err != nil {
-		return guest.Started{}, err
+	if err := draft.Finish(ctx, c, func(_ context.Context, p *plan.Plan) error { s.tell(ctx, r, j, window, p); return nil }); err != nil {
+		return guest.StartResult{}, err
 	}
-	if err := idempotency.Keep(ctx, j.asks()); err != nil {
-		return guest.Started{}, err
+	if err := idempotency.SaveData(ctx, j.asks()); err != nil {
+		return guest.StartResult{}, err
 	}
 	var made *job.Job
 	err = s.DB.Tx(ctx, func(tx *db.Tx) (err error) {
@@ -119,15 +119,15 @@ func (s *Store) Commit(ctx context.Context, id int64, window time.Duration, conf
 		return audit.Write(ctx, tx)
 	})
 	if err != nil {
-		return guest.Started{}, err
+		return guest.StartResult{}, err
 	}
-	return guest.Started{Job: made.View(), IsSelf: j.asks()}, nil
+	return guest.StartResult{Job: made.View(), IsSelf: j.asks()}, nil
 }
 
 // spec returns the job that carries the draft out.
 func (r *record) spec(p params, window int) job.Spec {
 	return job.Spec{Kind: kind, Target: job.Target{Kind: "firewall_draft", ID: r.ID, Name: r.Name}, TeamID: r.TeamID, HostID: r.HostID,
-		Exclusive: fmt.Sprintf("firewall_draft:%d", r.ID), Params: p, Asked: map[string]any{"draft_id": r.ID, "window_seconds": window}}
+		Exclusive: fmt.Sprintf("firewall_draft:%d", r.ID), Params: p, PublicParams: map[string]any{"draft_id": r.ID, "window_seconds": window}}
 }
 
 // querier is a pool or a transaction.
@@ -182,7 +182,8 @@ func (s *Store) hold(ctx context.Context, tx *db.Tx, r *record) error {
 // read reads the present state of scopes. It refuses more than sdk.MaxState of
 // them together, because the states are stored with the draft and with the job.
 func (s *Store) read(ctx context.Context, hostID int64, scopes []sdk.Scope) ([]sdk.State, error) {
-	now, err := firewall.Through(ctx, s.Firewalls, hostID, endpoint.Monitoring, func(ctx context.Context, fw sdk.Firewall) (all []sdk.State,
+	now, err := firewall.WithFirewall(ctx, s.Firewalls, hostID, endpoint.Monitoring, func(ctx context.Context,
+		fw sdk.Firewall) (all []sdk.State,
 		err error) {
 		size := 0
 		for _, at := range scopes {

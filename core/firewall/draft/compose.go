@@ -30,7 +30,7 @@ type Request struct {
 
 // named is a scope in a request, with its path there.
 type named struct {
-	On On
+	On ScopeRef
 	In where
 }
 
@@ -69,7 +69,7 @@ func (s *Store) compose(ctx context.Context, q Request) (*record, error) {
 		return nil, db.Problem(fmt.Errorf("reading the host's cluster: %w", err))
 	}
 	r.ClusterID = *cluster
-	place := map[On]int{}
+	place := map[ScopeRef]int{}
 	for _, one := range q.scopes() {
 		on := one.On
 		if _, known := place[on]; known {
@@ -144,7 +144,8 @@ func (s *Store) compose(ctx context.Context, q Request) (*record, error) {
 // problem is unsupported or unsupported_at_scope. Better now than by a job that
 // must undo its first half.
 func (s *Store) able(ctx context.Context, r *record) error {
-	_, err := firewall.Through(ctx, s.Firewalls, r.HostID, endpoint.Lifecycle, func(_ context.Context, fw sdk.Firewall) (struct{}, error) {
+	_, err := firewall.WithFirewall(ctx, s.Firewalls, r.HostID, endpoint.Lifecycle, func(_ context.Context, fw sdk.Firewall) (struct{},
+		error) {
 		for i := range r.Scopes {
 			a, b := r.Scopes[i].Before, r.Scopes[i].After
 			kind := a.Scope.Kind
@@ -155,23 +156,23 @@ func (s *Store) able(ctx context.Context, r *record) error {
 				errs = append(errs, edit, move)
 			}
 			if !a.Options.Equal(b.Options) {
-				_, options := have[sdk.Optioner](fw, a.Scope)
+				_, options := have[sdk.OptionsManager](fw, a.Scope)
 				errs = append(errs, options)
 			}
 			bare := func(x sdk.State) sdk.State { x.Rules, x.Options, x.IPSets = nil, sdk.Options{}, nil; return x }
 			if !slices.Equal(a.Aliases, b.Aliases) {
-				_, aliases := have[sdk.Aliaser](fw, a.Scope)
+				_, aliases := have[sdk.AliasManager](fw, a.Scope)
 				errs = append(errs, aliases)
 			}
 			x, y := bare(a), bare(b)
 			x.IPSets, y.IPSets = a.IPSets, b.IPSets
 			if x.Aliases, y.Aliases = nil, nil; !x.Equal(y) && kind != sdk.GroupScope {
-				_, sets := have[sdk.IPSetter](fw, a.Scope)
+				_, sets := have[sdk.IPSetManager](fw, a.Scope)
 				_, members := have[sdk.IPSetMemberEditor](fw, a.Scope)
 				errs = append(errs, sets, members)
 			}
 			if kind == sdk.GroupScope && (a.Absent != b.Absent || a.Comment != b.Comment) {
-				_, groups := have[sdk.Grouper](fw, sdk.Scope{Kind: sdk.ClusterScope})
+				_, groups := have[sdk.GroupManager](fw, sdk.Scope{Kind: sdk.ClusterScope})
 				errs = append(errs, groups)
 			}
 			if err := errors.Join(errs...); err != nil {
@@ -185,7 +186,7 @@ func (s *Store) able(ctx context.Context, r *record) error {
 
 // resolve finds the scope that a change names, and the role that it needs:
 // Operator for a guest, Admin for everything that concerns the cluster.
-func (s *Store) resolve(ctx context.Context, r *record, in where, on On) (stored, identity.Role, error) {
+func (s *Store) resolve(ctx context.Context, r *record, in where, on ScopeRef) (stored, identity.Role, error) {
 	none := func(field, msg string) (stored, identity.Role, error) {
 		return stored{}, identity.NoRole, at(in, msg, field)
 	}
@@ -203,7 +204,7 @@ func (s *Store) resolve(ctx context.Context, r *record, in where, on On) (stored
 	case "cluster":
 		out.Name, out.Before.Scope = r.Cluster, sdk.Scope{Kind: sdk.ClusterScope}
 	case "node":
-		if _, err := host.FindPlace(ctx, s.DB, r.HostID, on.Node); err != nil {
+		if _, err := host.FindNode(ctx, s.DB, r.HostID, on.Node); err != nil {
 			return stored{}, identity.NoRole, err
 		}
 		out.Name, out.Before.Scope = on.Node, sdk.Scope{Kind: sdk.NodeScope, Node: on.Node}

@@ -82,7 +82,7 @@ func (c Content) made(i int) (sdk.Rule, error) {
 // Filling puts a content into scopes.
 type Filling struct {
 	Content Content
-	Scopes  []On
+	Scopes  []ScopeRef
 	// Replace changes aliases and members that are there otherwise, and takes
 	// away what the content does not have: other rules, and other members of
 	// its sets. Without it, what is missing is added, rules at the place Pos or
@@ -97,7 +97,7 @@ const maxChanges = 1000
 
 // fill makes the changes for all scopes and applies them. place maps a scope to
 // its index.
-func (f *Filling) fill(scopes []stored, place map[On]int) ([]Change, error) {
+func (f *Filling) fill(scopes []stored, place map[ScopeRef]int) ([]Change, error) {
 	all := []Change{}
 	filled := map[int]bool{}
 	for i, on := range f.Scopes {

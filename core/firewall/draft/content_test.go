@@ -33,7 +33,7 @@ func content(t *testing.T, body string) (c draft.Content) {
 }
 
 // fill makes a draft of a content.
-func (f *fixture) fill(body string, replace bool, pos int, scopes ...draft.On) (draft.Draft, error) {
+func (f *fixture) fill(body string, replace bool, pos int, scopes ...draft.ScopeRef) (draft.Draft, error) {
 	f.t.Helper()
 	return f.Create(as(f.t, identity.Admin), draft.Request{HostID: 1, Name: "try", Filling: &draft.Filling{Content: content(f.t, body),
 		Scopes: scopes, Replace: replace, Pos: pos}})
@@ -61,7 +61,7 @@ func actions(d draft.Draft) string {
 func TestFillingAddsWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	web, db := draft.On{Kind: "vm", ID: 1}, draft.On{Kind: "vm", ID: 2}
+	web, db := draft.ScopeRef{Kind: "vm", ID: 1}, draft.ScopeRef{Kind: "vm", ID: 2}
 	f.at.SetRules(f.guests["db"])
 	d, err := f.fill(webServer, false, 1, web, db, web)
 	if err != nil {
@@ -88,7 +88,7 @@ func TestFillingReplaces(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.start()
-	on := draft.On{Kind: "vm", ID: 1}
+	on := draft.ScopeRef{Kind: "vm", ID: 1}
 	f.keep(f.draft(`[{"scope":{"kind":"vm","id":1},"action":"create_alias","name":"office","cidr":"203.0.113.0/24"},
 		{"scope":{"kind":"vm","id":1},"action":"create_alias","name":"home","cidr":"203.0.113.1"},
 		{"scope":{"kind":"vm","id":1},"action":"create_ipset","name":"bad","members":[{"cidr":"198.51.100.9"},{"cidr":"203.0.113.7"}]}]`))
@@ -120,16 +120,16 @@ func TestFillingThatCannotBe(t *testing.T) {
 	f := newFixture(t)
 	for _, test := range []struct {
 		name, body string
-		on         draft.On
+		on         draft.ScopeRef
 		code       problem.Code
 		says       string
 	}{
-		{"a node has no aliases", webServer, draft.On{Kind: "node", Node: "node1"}, problem.CodeUnsupportedAtScope, "aliases"},
-		{"no such group", webServer, draft.On{Kind: "group", Group: "none"}, problem.CodeInvalid, "group not found"},
-		{"a group in a group", `{"rules":[{"type":"group","action":"other"}]}`, draft.On{Kind: "group", Group: "web"}, problem.CodeInvalid,
+		{"a node has no aliases", webServer, draft.ScopeRef{Kind: "node", Node: "node1"}, problem.CodeUnsupportedAtScope, "aliases"},
+		{"no such group", webServer, draft.ScopeRef{Kind: "group", Group: "none"}, problem.CodeInvalid, "group not found"},
+		{"a group in a group", `{"rules":[{"type":"group","action":"other"}]}`, draft.ScopeRef{Kind: "group", Group: "web"}, problem.CodeInvalid,
 			"cannot be applied to the group web"},
-		{"no such VM", webServer, draft.On{Kind: "vm", ID: 99}, problem.CodeNotFound, ""},
-		{"no id", webServer, draft.On{Kind: "vm"}, problem.CodeInvalid, "required for VMs and apps"},
+		{"no such VM", webServer, draft.ScopeRef{Kind: "vm", ID: 99}, problem.CodeNotFound, ""},
+		{"no id", webServer, draft.ScopeRef{Kind: "vm"}, problem.CodeInvalid, "required for VMs and apps"},
 	} {
 		f.at.AddScope(sdk.Scope{Kind: sdk.GroupScope, Group: "web"})
 		_, err := f.fill(test.body, false, 0, test.on)
@@ -201,7 +201,7 @@ func TestFormsOfADraft(t *testing.T) {
 func TestFillingWithRulesThatAreRefused(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	_, err := f.fill(`{"rules":[{"type":"in","action":"ACCEPT","dport":"80"}]}`, false, 0, draft.On{Kind: "vm", ID: 1})
+	_, err := f.fill(`{"rules":[{"type":"in","action":"ACCEPT","dport":"80"}]}`, false, 0, draft.ScopeRef{Kind: "vm", ID: 1})
 	if p := problem.From(err); p.Code != problem.CodeInvalid || len(p.Faults) == 0 || fmt.Sprint(p.Faults[0].Loc) != "[body dport]" {
 		t.Errorf("%v", err)
 	}
@@ -213,7 +213,7 @@ func TestFillingWhatIsThereOtherwise(t *testing.T) {
 	f.start()
 	f.keep(f.draft(`[{"scope":{"kind":"vm","id":1},"action":"create_alias","name":"Office","cidr":"203.0.113.0/24"},
 		{"scope":{"kind":"vm","id":1},"action":"create_ipset","name":"bad","members":[{"cidr":"198.51.100.9"}]}]`))
-	on := draft.On{Kind: "vm", ID: 1}
+	on := draft.ScopeRef{Kind: "vm", ID: 1}
 	for name, body := range map[string]string{
 		"already has the value 203.0.113.0/24": `{"rules":[{"type":"in","action":"DROP"}],
 			"aliases":[{"name":"office","cidr":"192.0.2.0/24"}]}`,

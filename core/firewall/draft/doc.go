@@ -11,7 +11,7 @@
 //   - Store keeps drafts and carries out their jobs. Request and Change describe what a
 //     user wants, Draft and Summary what the API shows, Content and Filling the rules,
 //     aliases, sets and options of a scope.
-//   - way (in way.go) is the list of steps from the state before to the state after, or
+//   - way (in route.go) is the list of steps from the state before to the state after, or
 //     back. step is one change of one scope that is never half in effect.
 //   - work is one run of a job. It walks along the way from wherever the scopes are.
 //

@@ -133,7 +133,7 @@ const MaxDrafts = 500
 
 // Create checks a draft against the present state and stores it. Problems:
 // invalid, not_found, forbidden, capability_missing, unsupported, conflict
-// above MaxDrafts, and those of host.Ask.
+// above MaxDrafts, and those of host.Call.
 func (s *Store) Create(ctx context.Context, q Request) (Draft, error) {
 	r, err := s.compose(ctx, q)
 	if err != nil {
@@ -390,4 +390,4 @@ const kind = "firewall.draft"
 
 // Register makes the store the worker of its jobs. They run in the queue beside
 // the others, because they mostly wait and must not take the place of work.
-func (s *Store) Register(q *job.Queue) { q.RegisterBeside(kind, job.WorkerFunc(s.perform)) }
+func (s *Store) Register(q *job.Queue) { q.RegisterUnslotted(kind, job.WorkerFunc(s.perform)) }

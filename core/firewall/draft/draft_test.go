@@ -66,7 +66,7 @@ func TestUnconfirmedDraftIsPutBack(t *testing.T) {
 	// It can be tried again, and a cancel puts it back.
 	id = f.commit(f.becomes(d.ID, "undone"), time.Hour)
 	f.becomes(d.ID, "waiting")
-	if _, err := f.queue.RequestCancel(as(t, identity.Operator), id, identity.Visible{All: true}); err != nil {
+	if _, err := f.queue.RequestCancel(as(t, identity.Operator), id, identity.VisibleTeams{All: true}); err != nil {
 		t.Fatal(err)
 	}
 	f.ends(id, job.Canceled)
@@ -100,8 +100,8 @@ func TestDraftOfAllScopes(t *testing.T) {
 	if problem.CodeOf(err) != problem.CodeSelfTarget || problem.From(err).Members["confirm_phrase"] != "try" {
 		t.Errorf("it is not to be confirmed: %v", err)
 	}
-	answer := plan.AnswerIn(func() error {
-		_, err := f.Commit(plan.With(as(t, identity.Admin), plan.Question{Only: true}), d.ID, time.Hour, nil)
+	answer := plan.ResultIn(func() error {
+		_, err := f.Commit(plan.WithRequest(as(t, identity.Admin), plan.Request{Only: true}), d.ID, time.Hour, nil)
 		return err
 	}())
 	if answer == nil || !answer.Plan.IsSelf || len(answer.Plan.Effects) < 5 || f.states() != before {
@@ -125,7 +125,7 @@ func TestForeignChangeIsKept(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
 			d := f.draft(edits)
-			kept := f.with([]draft.Changed{{Kind: "vm", Name: "db", After: []string{"0: in ACCEPT proto tcp dport 22",
+			kept := f.with([]draft.ChangedScope{{Kind: "vm", Name: "db", After: []string{"0: in ACCEPT proto tcp dport 22",
 				"1: in ACCEPT proto tcp dport 5432"}}})
 			change := func() { f.at.SetRules(f.guests["db"], foreign...) }
 			want, status := job.Unknown, "unknown"
@@ -159,7 +159,7 @@ func TestForeignChangeIsKept(t *testing.T) {
 					if _, err := f.Confirm(as(t, identity.Operator), d.ID); err != nil {
 						t.Fatal(err)
 					}
-				} else if _, err := f.queue.RequestCancel(as(t, identity.Operator), id, identity.Visible{All: true}); err != nil {
+				} else if _, err := f.queue.RequestCancel(as(t, identity.Operator), id, identity.VisibleTeams{All: true}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -272,7 +272,7 @@ func TestLostAnswers(t *testing.T) {
 	if got := f.states(); got != want {
 		t.Errorf("it stands\n%s\nwant\n%s", got, want)
 	}
-	if _, err := f.queue.RequestCancel(as(t, identity.Operator), id, identity.Visible{All: true}); err != nil {
+	if _, err := f.queue.RequestCancel(as(t, identity.Operator), id, identity.VisibleTeams{All: true}); err != nil {
 		t.Fatal(err)
 	}
 	waittest.Until(t, "it is put back", func() bool { return f.states() == before })
@@ -327,8 +327,8 @@ func TestWhatIsInUseIsAskedFor(t *testing.T) {
 	f.at.SetRules(f.guests["db"])
 	commit := func(body string) error {
 		d := f.draft(body)
-		_, err := f.Commit(plan.With(as(t, identity.Admin), plan.Question{Only: true}), d.ID, time.Hour, nil)
-		answer := plan.AnswerIn(err)
+		_, err := f.Commit(plan.WithRequest(as(t, identity.Admin), plan.Request{Only: true}), d.ID, time.Hour, nil)
+		answer := plan.ResultIn(err)
 		if answer == nil {
 			t.Fatal(err)
 		}
@@ -378,8 +378,8 @@ func TestOrderThatPromisesNothing(t *testing.T) {
 			`"change_alias","name":"lab","cidr":"203.0.113.128/25"}]`: true,
 	} {
 		d := f.draft(body)
-		_, err := f.Commit(plan.With(as(t, identity.Admin), plan.Question{Only: true}), d.ID, time.Hour, nil)
-		answer := plan.AnswerIn(err)
+		_, err := f.Commit(plan.WithRequest(as(t, identity.Admin), plan.Request{Only: true}), d.ID, time.Hour, nil)
+		answer := plan.ResultIn(err)
 		if answer == nil {
 			t.Fatal(err)
 		}
@@ -412,8 +412,8 @@ func TestClustersOwnTrafficIsCut(t *testing.T) {
 	for port, cut := range map[string]bool{"7777": true, "7778": false} {
 		d := f.draft(`[{"scope":{"kind":"node","node":"node2"},"action":"create_rule","rule":{"type":"in","action":"DROP","enable":1,
 			"proto":"tcp","dport":"` + port + `"}}]`)
-		_, err := f.Commit(plan.With(as(t, identity.Admin), plan.Question{Only: true}), d.ID, time.Hour, nil)
-		answer := plan.AnswerIn(err)
+		_, err := f.Commit(plan.WithRequest(as(t, identity.Admin), plan.Request{Only: true}), d.ID, time.Hour, nil)
+		answer := plan.ResultIn(err)
 		if answer == nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,7 @@ const remove = `[{"scope":{"kind":"vm","id":1},"action":"delete_rule","pos":0}]`
 
 func (f *fixture) cancel(id int64) {
 	f.t.Helper()
-	if _, err := f.queue.RequestCancel(as(f.t, identity.Operator), id, identity.Visible{All: true}); err != nil {
+	if _, err := f.queue.RequestCancel(as(f.t, identity.Operator), id, identity.VisibleTeams{All: true}); err != nil {
 		f.t.Fatal(err)
 	}
 }

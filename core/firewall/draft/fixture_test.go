@@ -74,7 +74,7 @@ func instance(d *db.DB, key string, driver hypervisor.Driver, backend sdk.Backen
 	if err != nil {
 		return nil, nil, err
 	}
-	hosts := host.New(host.Config{DB: d, Drivers: hosttest.One(driver), Keys: box, Driver: "mem", Timeout: time.Minute})
+	hosts := host.New(host.Config{DB: d, Drivers: hosttest.SingleDriver(driver), Keys: box, Driver: "mem", Timeout: time.Minute})
 	q, err := job.New(job.Config{DB: d, Workers: 1, ResumeEvery: 200 * time.Millisecond})
 	if err != nil {
 		return nil, nil, err
@@ -116,11 +116,11 @@ func newFixture(t *testing.T) *fixture {
 		t.Fatal(err)
 	}
 	monitoring, lifecycle := f.cluster.Target(endpoint.Monitoring).Credential, f.cluster.Target(endpoint.Lifecycle).Credential
-	if _, _, err := f.Hosts.Create(t.Context(), host.Enrolment{Name: "pool", Address: "pool.mem", Fingerprint: f.cluster.Fingerprint(),
+	if _, _, err := f.Hosts.Create(t.Context(), host.EnrolRequest{Name: "pool", Address: "pool.mem", Fingerprint: f.cluster.Fingerprint(),
 		TokenID: monitoring.ID, Secret: secret.New(string(monitoring.Secret))}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Hosts.Rotate(t.Context(), 1, host.Rotation{Capability: string(endpoint.Lifecycle), TokenID: lifecycle.ID,
+	if _, err := f.Hosts.Rotate(t.Context(), 1, host.RotateRequest{Capability: string(endpoint.Lifecycle), TokenID: lifecycle.ID,
 		Secret: secret.New(string(lifecycle.Secret))}); err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +231,7 @@ func (f *fixture) ends(id int64, want job.Status) *job.Job {
 	f.t.Helper()
 	var j *job.Job
 	waittest.Succeeds(f.t, "the job ends", func() (err error) {
-		if j, err = f.queue.Get(f.t.Context(), id, identity.Visible{All: true}); err == nil && !j.Status.Finished() {
+		if j, err = f.queue.Get(f.t.Context(), id, identity.VisibleTeams{All: true}); err == nil && !j.Status.Finished() {
 			err = fmt.Errorf("it is %s: %s", j.Status, f.transcript(id))
 		}
 		return err
@@ -263,7 +263,7 @@ func (f *fixture) states() string { return f.with(nil) }
 // expected is all as states gives it once a draft's changes are made.
 func (f *fixture) expected(d draft.Draft) string { return f.with(d.Scopes) }
 
-func (f *fixture) with(changed []draft.Changed) string {
+func (f *fixture) with(changed []draft.ChangedScope) string {
 	f.t.Helper()
 	fw, err := f.backend.Open(f.t.Context(), f.cluster.Target(endpoint.Monitoring))
 	if err != nil {

@@ -75,7 +75,8 @@ func (s *Store) macros(ctx context.Context, r *record, q *Request) error {
 	if !wanted {
 		return nil
 	}
-	known, err := firewall.Through(ctx, s.Firewalls, r.HostID, endpoint.Monitoring, func(ctx context.Context, fw sdk.Firewall) ([]sdk.Macro,
+	known, err := firewall.WithFirewall(ctx, s.Firewalls, r.HostID, endpoint.Monitoring, func(ctx context.Context,
+		fw sdk.Firewall) ([]sdk.Macro,
 		error) {
 		able, err := have[sdk.MacroLister](fw, sdk.Scope{Kind: sdk.ClusterScope})
 		if err != nil {

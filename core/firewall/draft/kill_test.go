@@ -61,7 +61,7 @@ func TestKilledAtEachRequest(t *testing.T) {
 			f.becomes(d.ID, "waiting")
 			reached, release := f.stop(n)
 			defer release()
-			if _, err := f.queue.RequestCancel(as(t, identity.Operator), id, identity.Visible{All: true}); err != nil {
+			if _, err := f.queue.RequestCancel(as(t, identity.Operator), id, identity.VisibleTeams{All: true}); err != nil {
 				t.Fatal(err)
 			}
 			f.reaches(reached)
@@ -155,7 +155,7 @@ func TestRoundsOfTwoDrafts(t *testing.T) {
 			want, end := after[i], job.Succeeded
 			if r.IntN(2) == 0 {
 				want, end = before, job.Canceled
-				_, err = f.queue.RequestCancel(as(t, identity.Operator), jobs[i], identity.Visible{All: true})
+				_, err = f.queue.RequestCancel(as(t, identity.Operator), jobs[i], identity.VisibleTeams{All: true})
 			} else {
 				_, err = other.Confirm(as(t, identity.Operator), drafts[i].ID)
 			}
@@ -195,7 +195,7 @@ func TestHypervisorAwayAtEachRequest(t *testing.T) {
 					f.start()
 					f.becomes(d.ID, "waiting")
 					leaves(func() {
-						if _, err := f.queue.RequestCancel(as(t, identity.Operator), id, identity.Visible{All: true}); err != nil {
+						if _, err := f.queue.RequestCancel(as(t, identity.Operator), id, identity.VisibleTeams{All: true}); err != nil {
 							t.Fatal(err)
 						}
 					})

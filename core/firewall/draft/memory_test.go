@@ -61,8 +61,8 @@ func commitLong(s *draft.Store, file string) error {
 	errs := make([]error, 4)
 	for i := range errs {
 		plans.Go(func() {
-			_, err := s.Commit(plan.With(admin(), plan.Question{Only: true}), made.ID, time.Hour, nil)
-			if plan.AnswerIn(err) == nil {
+			_, err := s.Commit(plan.WithRequest(admin(), plan.Request{Only: true}), made.ID, time.Hour, nil)
+			if plan.ResultIn(err) == nil {
 				errs[i] = fmt.Errorf("no plan: %w", err)
 			}
 		})
@@ -93,7 +93,7 @@ func manyRules(n int) (all []sdk.Rule) {
 func manyChanges(n int) []draft.Change {
 	all := make([]draft.Change, n)
 	for i := range all {
-		all[i] = draft.Change{On: draft.On{Kind: "vm", ID: 1}, Action: "create_rule", Pos: new(2 * i), Rule: &draft.Rule{Type: new("in"),
+		all[i] = draft.Change{On: draft.ScopeRef{Kind: "vm", ID: 1}, Action: "create_rule", Pos: new(2 * i), Rule: &draft.Rule{Type: new("in"),
 			Action: new("DROP"), Enable: new(1), Proto: new("tcp"), DPort: new(fmt.Sprint(20000 + i)),
 			Source: new(fmt.Sprintf("203.0.%d.%d", 100+i/250, 1+i%250)), Comment: new(strings.Repeat("why it is closed; ", 4))}}
 	}
@@ -162,7 +162,8 @@ func TestMemoryGrowsAsTheDraft(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err = f.Commit(plan.With(as(t, identity.Admin), plan.Question{Only: true}), d.ID, time.Hour, nil); plan.AnswerIn(err) == nil {
+		if _, err = f.Commit(plan.WithRequest(as(t, identity.Admin), plan.Request{Only: true}), d.ID, time.Hour,
+			nil); plan.ResultIn(err) == nil {
 			t.Fatal("no plan", err)
 		}
 		runtime.ReadMemStats(&after)

@@ -365,7 +365,7 @@ func TestNothingIsOpenInBetween(t *testing.T) {
 		scopes := 1 + r.IntN(3)
 		to := from.edited(r, scopes)
 		steps, doubts := inOrder(from, to)
-		now, way := world(ownedAll(from)), newWay(from, to)
+		now, way := world(ownedAll(from)), newRoute(from, to)
 		before, after := from.through(), to.through()
 		if len(doubts) > 0 {
 			doubted++

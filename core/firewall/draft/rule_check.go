@@ -13,11 +13,12 @@ import (
 // checkRules refuses new rules that the firewall would refuse at the commit, if
 // the firewall can tell. Rules that exist already are not checked: the draft
 // must not fail because of them.
-func (s *Store) checkRules(ctx context.Context, r *record, q *Request, place map[On]int) error {
+func (s *Store) checkRules(ctx context.Context, r *record, q *Request, place map[ScopeRef]int) error {
 	if !slices.ContainsFunc(r.Scopes, func(sc stored) bool { return !sameRules(sc.Before.Rules, sc.After.Rules) }) {
 		return nil
 	}
-	_, err := firewall.Through(ctx, s.Firewalls, r.HostID, endpoint.Monitoring, func(ctx context.Context, fw sdk.Firewall) (struct{}, error) {
+	_, err := firewall.WithFirewall(ctx, s.Firewalls, r.HostID, endpoint.Monitoring, func(ctx context.Context, fw sdk.Firewall) (struct{},
+		error) {
 		for i := range r.Scopes {
 			sc := &r.Scopes[i]
 			able, err := have[sdk.RuleChecker](fw, sc.After.Scope)
@@ -45,7 +46,7 @@ func (s *Store) checkRules(ctx context.Context, r *record, q *Request, place map
 
 // origin finds the change that made a rule of a scope; for a filling it is the
 // whole body.
-func (q *Request) origin(rule sdk.Rule, place map[On]int, scope int) (in where, part []any) {
+func (q *Request) origin(rule sdk.Rule, place map[ScopeRef]int, scope int) (in where, part []any) {
 	for n := len(q.Changes) - 1; n >= 0; n-- {
 		c := &q.Changes[n]
 		if place[c.On] != scope || c.Rule == nil {

@@ -112,7 +112,7 @@ func (s *Store) settle(ctx context.Context, id int64) error {
 func readGone(ctx context.Context, tx *db.Tx, r *record) (was gone, err error) {
 	var asked, work []byte
 	err = tx.Pgx.QueryRow(ctx, "SELECT status, params, coalesce(progress->'work', '{}'), cardinality(crashed) >= $2 FROM jobs WHERE id = $1",
-		r.JobID, job.MostCrashes).Scan(&was.status, &asked, &work, &was.crashed)
+		r.JobID, job.MaxCrashes).Scan(&was.status, &asked, &work, &was.crashed)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return was, nil
 	}

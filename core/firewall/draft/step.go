@@ -61,7 +61,7 @@ var errForeign = plugin.Errorf(plugin.Conflict, "somebody else has changed it in
 
 // have returns the firewall as the ability A at a scope.
 func have[A any](fw sdk.Firewall, scope sdk.Scope) (A, error) {
-	return firewall.Able[A](scope.Kind)(fw)
+	return firewall.AsAbility[A](scope.Kind)(fw)
 }
 
 // plain returns rules without positions, for comparison.

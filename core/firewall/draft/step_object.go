@@ -9,11 +9,11 @@ import (
 
 // onAliases is a step of one request about the aliases of a scope.
 func onAliases(scope int, apply func(aliases []sdk.Alias) []sdk.Alias,
-	send func(ctx context.Context, able sdk.Aliaser, from sdk.State, digest string) error) step {
-	return request[sdk.Aliaser, sdk.Aliaser]{scope: scope,
+	send func(ctx context.Context, able sdk.AliasManager, from sdk.State, digest string) error) step {
+	return request[sdk.AliasManager, sdk.AliasManager]{scope: scope,
 		apply: func(s *sdk.State) { s.Aliases = apply(s.Aliases) },
 		part:  func(s sdk.State) sdk.State { return sdk.State{Scope: s.Scope, Aliases: slices.Clone(s.Aliases)} },
-		read: func(ctx context.Context, able sdk.Aliaser, from sdk.State) (now sdk.State, digest string, err error) {
+		read: func(ctx context.Context, able sdk.AliasManager, from sdk.State) (now sdk.State, digest string, err error) {
 			now.Scope = from.Scope
 			now.Aliases, digest, err = able.Aliases(ctx, from.Scope)
 			return now, digest, err
@@ -29,7 +29,7 @@ func aliasNamed(all []sdk.Alias, name string) int {
 // aliasCreation is the step that creates an alias.
 func aliasCreation(scope int, alias sdk.Alias) step {
 	return onAliases(scope, func(all []sdk.Alias) []sdk.Alias { return append(all, alias) },
-		func(ctx context.Context, able sdk.Aliaser, from sdk.State, digest string) error {
+		func(ctx context.Context, able sdk.AliasManager, from sdk.State, digest string) error {
 			return able.CreateAlias(ctx, from.Scope, alias, digest)
 		})
 }
@@ -39,7 +39,7 @@ func aliasChange(scope int, alias sdk.Alias) step {
 	return onAliases(scope, func(all []sdk.Alias) []sdk.Alias {
 		all[aliasNamed(all, alias.Name)] = alias
 		return all
-	}, func(ctx context.Context, able sdk.Aliaser, from sdk.State, digest string) error {
+	}, func(ctx context.Context, able sdk.AliasManager, from sdk.State, digest string) error {
 		return able.ChangeAlias(ctx, from.Scope, alias.Name, sdk.AliasChange{CIDR: alias.CIDR, Comment: &alias.Comment, Digest: digest})
 	})
 }
@@ -50,7 +50,7 @@ func aliasDeletion(scope int, of sdk.Scope, name string) step {
 	s := onAliases(scope, func(all []sdk.Alias) []sdk.Alias {
 		at := aliasNamed(all, name)
 		return slices.Delete(all, at, at+1)
-	}, func(ctx context.Context, able sdk.Aliaser, from sdk.State, digest string) error {
+	}, func(ctx context.Context, able sdk.AliasManager, from sdk.State, digest string) error {
 		return able.DeleteAlias(ctx, from.Scope, name, digest)
 	})
 	s.takes = &object{of, sdk.AliasObject, name}
@@ -65,8 +65,8 @@ func setNamed(all []sdk.IPSetState, name string) int {
 // onSets is a step of one request about the list of sets of a scope, without
 // their members.
 func onSets(scope int, apply func(sets []sdk.IPSetState) []sdk.IPSetState,
-	send func(ctx context.Context, able sdk.IPSetter, from sdk.State, digest string) error) step {
-	return request[sdk.IPSetter, sdk.IPSetter]{scope: scope,
+	send func(ctx context.Context, able sdk.IPSetManager, from sdk.State, digest string) error) step {
+	return request[sdk.IPSetManager, sdk.IPSetManager]{scope: scope,
 		apply: func(s *sdk.State) { s.IPSets = apply(s.IPSets) },
 		part: func(s sdk.State) sdk.State {
 			sets := slices.Clone(s.IPSets)
@@ -75,7 +75,7 @@ func onSets(scope int, apply func(sets []sdk.IPSetState) []sdk.IPSetState,
 			}
 			return sdk.State{Scope: s.Scope, IPSets: sets}
 		},
-		read: func(ctx context.Context, able sdk.IPSetter, from sdk.State) (now sdk.State, digest string, err error) {
+		read: func(ctx context.Context, able sdk.IPSetManager, from sdk.State) (now sdk.State, digest string, err error) {
 			sets, digest, err := able.IPSets(ctx, from.Scope)
 			now.Scope = from.Scope
 			for _, s := range sets {
@@ -89,7 +89,7 @@ func onSets(scope int, apply func(sets []sdk.IPSetState) []sdk.IPSetState,
 // setCreation is the step that creates an empty set.
 func setCreation(scope int, set sdk.IPSet) step {
 	return onSets(scope, func(sets []sdk.IPSetState) []sdk.IPSetState { return append(sets, sdk.IPSetState{IPSet: set}) },
-		func(ctx context.Context, able sdk.IPSetter, from sdk.State, digest string) error {
+		func(ctx context.Context, able sdk.IPSetManager, from sdk.State, digest string) error {
 			return able.CreateIPSet(ctx, from.Scope, set, digest)
 		})
 }
@@ -101,7 +101,7 @@ func setDeletion(scope int, of sdk.Scope, name string) step {
 	s := onSets(scope, func(sets []sdk.IPSetState) []sdk.IPSetState {
 		at := setNamed(sets, name)
 		return slices.Delete(sets, at, at+1)
-	}, func(ctx context.Context, able sdk.IPSetter, from sdk.State, digest string) error {
+	}, func(ctx context.Context, able sdk.IPSetManager, from sdk.State, digest string) error {
 		return able.DeleteIPSet(ctx, from.Scope, name, false, digest)
 	})
 	s.takes = &object{of, sdk.IPSetObject, name}
@@ -175,17 +175,17 @@ func memberRemoval(scope int, set, cidr string) step {
 
 // optionsChange is the step that sets the named options to their values in to.
 func optionsChange(scope int, to sdk.Options, names []string) step {
-	s := request[sdk.Optioner, sdk.Optioner]{scope: scope,
+	s := request[sdk.OptionsManager, sdk.OptionsManager]{scope: scope,
 		apply: func(s *sdk.State) { setOptions(&s.Options, to, names) },
 		part: func(s sdk.State) sdk.State {
 			return owned(sdk.State{Scope: s.Scope, Options: s.Options})
 		},
-		read: func(ctx context.Context, able sdk.Optioner, from sdk.State) (now sdk.State, digest string, err error) {
+		read: func(ctx context.Context, able sdk.OptionsManager, from sdk.State) (now sdk.State, digest string, err error) {
 			now.Scope = from.Scope
 			now.Options, err = able.Options(ctx, from.Scope)
 			return now, now.Options.Digest, err
 		},
-		send: func(ctx context.Context, able sdk.Optioner, from sdk.State, digest string) error {
+		send: func(ctx context.Context, able sdk.OptionsManager, from sdk.State, digest string) error {
 			change := sdk.OptionsChange{}
 			setOptions(&change.Set, to, names)
 			for _, name := range names {
@@ -203,10 +203,10 @@ func optionsChange(scope int, to sdk.Options, names []string) step {
 // onGroup is a step of one request about the group that is the scope. Groups
 // are listed at the cluster.
 func onGroup(scope int, apply func(s *sdk.State),
-	send func(ctx context.Context, able sdk.Grouper, from sdk.State, digest string) error) step {
-	return request[sdk.Grouper, sdk.Grouper]{scope: scope, at: &sdk.Scope{Kind: sdk.ClusterScope}, apply: apply,
+	send func(ctx context.Context, able sdk.GroupManager, from sdk.State, digest string) error) step {
+	return request[sdk.GroupManager, sdk.GroupManager]{scope: scope, at: &sdk.Scope{Kind: sdk.ClusterScope}, apply: apply,
 		part: func(s sdk.State) sdk.State { return sdk.State{Scope: s.Scope, Absent: s.Absent, Comment: s.Comment} },
-		read: func(ctx context.Context, able sdk.Grouper, from sdk.State) (now sdk.State, digest string, err error) {
+		read: func(ctx context.Context, able sdk.GroupManager, from sdk.State) (now sdk.State, digest string, err error) {
 			groups, digest, err := able.Groups(ctx)
 			now = sdk.State{Scope: from.Scope, Absent: true}
 			if at := slices.IndexFunc(groups, func(g sdk.Group) bool { return g.Name == from.Scope.Group }); at >= 0 {
@@ -220,7 +220,7 @@ func onGroup(scope int, apply func(s *sdk.State),
 // groupCreation is the step that creates a group without rules.
 func groupCreation(scope int, comment string) step {
 	return onGroup(scope, func(s *sdk.State) { *s = sdk.State{Scope: s.Scope, Comment: comment} },
-		func(ctx context.Context, able sdk.Grouper, from sdk.State, digest string) error {
+		func(ctx context.Context, able sdk.GroupManager, from sdk.State, digest string) error {
 			return able.CreateGroup(ctx, sdk.Group{Name: from.Scope.Group, Comment: comment}, digest)
 		})
 }
@@ -228,7 +228,7 @@ func groupCreation(scope int, comment string) step {
 // groupChange is the step that changes the comment of a group.
 func groupChange(scope int, comment string) step {
 	return onGroup(scope, func(s *sdk.State) { s.Comment = comment },
-		func(ctx context.Context, able sdk.Grouper, from sdk.State, digest string) error {
+		func(ctx context.Context, able sdk.GroupManager, from sdk.State, digest string) error {
 			return able.ChangeGroup(ctx, from.Scope.Group, sdk.GroupChange{Comment: &comment, Digest: digest})
 		})
 }
@@ -236,7 +236,7 @@ func groupChange(scope int, comment string) step {
 // groupDeletion is the step that deletes an empty group.
 func groupDeletion(scope int, name string) step {
 	s := onGroup(scope, func(s *sdk.State) { *s = sdk.State{Scope: s.Scope, Absent: true} },
-		func(ctx context.Context, able sdk.Grouper, from sdk.State, digest string) error {
+		func(ctx context.Context, able sdk.GroupManager, from sdk.State, digest string) error {
 			return able.DeleteGroup(ctx, from.Scope.Group, digest)
 		})
 	s.takes = &object{sdk.Scope{Kind: sdk.ClusterScope}, sdk.GroupObject, name}

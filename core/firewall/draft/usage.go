@@ -105,7 +105,7 @@ func (s *Store) usages(ctx context.Context, r *record) (all []string, err error)
 		}
 		if places > 0 {
 			all = append(all, fmt.Sprintf("%s, which the draft deletes, is still used in %s", o,
-				plan.Counted(places, "1 place", "%d places")))
+				plan.Plural(places, "1 place", "%d places")))
 		}
 	}
 	return all, nil
@@ -132,7 +132,8 @@ func (r *record) leaves(o object) (places int) {
 // usage asks the hypervisor what names an object. A hypervisor that cannot tell
 // refuses the deletion itself.
 func (s *Store) usage(ctx context.Context, r *record, o object) (sdk.Usage, error) {
-	usage, err := firewall.Through(ctx, s.Firewalls, r.HostID, endpoint.Monitoring, func(ctx context.Context, fw sdk.Firewall) (sdk.Usage,
+	usage, err := firewall.WithFirewall(ctx, s.Firewalls, r.HostID, endpoint.Monitoring, func(ctx context.Context,
+		fw sdk.Firewall) (sdk.Usage,
 		error) {
 		able, err := have[sdk.UsageFinder](fw, o.scope)
 		if err != nil {

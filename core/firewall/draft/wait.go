@@ -64,7 +64,7 @@ func (w *work) wait(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 		timer.Stop()
-		if err := w.glance(ctx); err != nil {
+		if err := w.readOnce(ctx); err != nil {
 			return err
 		}
 	}
@@ -97,11 +97,11 @@ func (w *work) look(ctx context.Context, silent silence) (cut string) {
 		w.note("the firewall cannot be read at the moment (%s)", job.Explain(failed))
 	}
 	for i, id := range w.Answered {
-		cut = cmp.Or(w.heard(silent, fmt.Sprintf("the host %d", id), answers[i]), cut)
+		cut = cmp.Or(w.recordReply(silent, fmt.Sprintf("the host %d", id), answers[i]), cut)
 	}
 	if failed == nil || slices.Contains(answers, nil) { // else it is the host that is away, and what is behind it is not known
 		for i, node := range w.Up {
-			cut = cmp.Or(w.heard(silent, "the node "+node, nodes[i]), cut)
+			cut = cmp.Or(w.recordReply(silent, "the node "+node, nodes[i]), cut)
 		}
 	}
 	return cut
@@ -110,16 +110,16 @@ func (w *work) look(ctx context.Context, silent silence) (cut string) {
 // silence counts the looks in a row in which a node did not answer.
 type silence map[string]int
 
-// heard records whether a node answered, and returns what is cut off after
+// recordReply records whether a node answered, and returns what is cut off after
 // enough silent looks. One lost packet must not undo a draft.
-func (w *work) heard(silent silence, who string, err error) (cut string) {
+func (w *work) recordReply(silent silence, who string, err error) (cut string) {
 	switch {
 	case err == nil:
 		if silent[who] > 0 {
 			w.run.Note("%s answers again", who)
 		}
 		silent[who] = 0
-	case away(err):
+	case unreachable(err):
 		if silent[who]++; silent[who] == 1 {
 			w.run.Note("%s no longer answers (%s)", who, job.Explain(err))
 		}
@@ -130,8 +130,8 @@ func (w *work) heard(silent silence, who string, err error) (cut string) {
 	return ""
 }
 
-// away reports whether an error means that nobody answers.
-func away(err error) bool {
+// unreachable reports whether an error means that nobody answers.
+func unreachable(err error) bool {
 	var of *plugin.Error
 	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &of) && (of.Kind == plugin.Unreachable || of.Kind == plugin.Timeout)
 }
@@ -198,7 +198,7 @@ func (w *work) askNodes(ctx context.Context) error {
 // nodeAnswers asks the cluster's hosts in turn for the status of a node.
 func (w *work) nodeAnswers(ctx context.Context, node string) (err error) {
 	for _, id := range w.Answered {
-		if _, err = w.Hosts.NodeStatus(ctx, id, node); err == nil || !away(err) || ctx.Err() != nil {
+		if _, err = w.Hosts.NodeStatus(ctx, id, node); err == nil || !unreachable(err) || ctx.Err() != nil {
 			return err
 		}
 	}
@@ -211,7 +211,7 @@ func (w *work) confirmed(ctx context.Context) error {
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case db.Away(err) && !lost(err):
+	case db.Unavailable(err) && !lost(err):
 		return err
 	case err != nil:
 		return w.end(ctx, waiting, applied, fmt.Sprintf("confirmed by %s; all changes were made, but could not be read back (%s)",
@@ -250,7 +250,7 @@ func (w *work) undo(ctx context.Context) error {
 			return err
 		case w.Late == nil:
 			w.Late = new(time.Now().UTC())
-			if err := w.run.SaveProgress(ctx, w.progress); err != nil {
+			if err := w.run.SaveCheckpoint(ctx, w.progress); err != nil {
 				return err
 			}
 		}
@@ -258,9 +258,9 @@ func (w *work) undo(ctx context.Context) error {
 		return w.pause(ctx, &wait)
 	}
 	for {
-		done, err := w.putBack(ctx, again)
+		done, err := w.restore(ctx, again)
 		switch {
-		case done || ctx.Err() != nil || db.Away(err) && !lost(err) || isVerdict(err):
+		case done || ctx.Err() != nil || db.Unavailable(err) && !lost(err) || isVerdict(err):
 			return err
 		case errors.Is(err, errForeign): // it is looked at anew
 			if err := w.pause(ctx, &wait); err != nil {
@@ -280,10 +280,10 @@ func (w *work) undo(ctx context.Context) error {
 	}
 }
 
-// putBack is one attempt to restore everything. A scope that the hypervisor
+// restore is one attempt to restore everything. A scope that the hypervisor
 // refuses is set aside, so that it does not hold up the others, and tried again
 // after them.
-func (w *work) putBack(ctx context.Context, again func(error) error) (done bool, err error) {
+func (w *work) restore(ctx context.Context, again func(error) error) (done bool, err error) {
 	w.denied = map[int]error{}
 	for {
 		now, foreign, err := w.here(ctx)
@@ -296,19 +296,19 @@ func (w *work) putBack(ctx context.Context, again func(error) error) (done bool,
 			break
 		}
 		var of *refusal
-		if !errors.As(err, &of) || !forGood(of.err) {
+		if !errors.As(err, &of) || !isPermanent(of.err) {
 			return false, err
 		}
 		w.denied[of.scope] = of.err
-		w.setAside(of.scope, of.err, false)
+		w.skipScope(of.scope, of.err, false)
 	}
 	now, foreign, err := w.here(ctx)
 	if err != nil {
 		return false, err
 	}
-	maps.DeleteFunc(w.Aside, func(i int, _ *aside) bool { return w.out[i] == nil })
+	maps.DeleteFunc(w.Aside, func(i int, _ *skippedScope) bool { return w.out[i] == nil })
 	if err := w.unsettled(); err != nil {
-		return false, errors.Join(err, w.run.SaveProgress(ctx, w.progress))
+		return false, errors.Join(err, w.run.SaveCheckpoint(ctx, w.progress))
 	}
 	for i := range now {
 		foreign[i] = w.out[i] == nil && (foreign[i] || !now[i].Equal(w.r.Scopes[i].Before))

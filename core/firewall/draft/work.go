@@ -55,8 +55,8 @@ type progress struct {
 	Foreign []bool `json:"foreign,omitempty"`
 	// Kept are all that the present way leaves as they are, and Aside those
 	// that the hypervisor would not put back or show.
-	Kept  []bool         `json:"kept,omitempty"`
-	Aside map[int]*aside `json:"aside,omitempty"`
+	Kept  []bool                `json:"kept,omitempty"`
+	Aside map[int]*skippedScope `json:"aside,omitempty"`
 	// Renamed are, by scope, the names by which guests are known that were renamed meanwhile.
 	Renamed map[int]string `json:"renamed,omitempty"`
 }
@@ -85,7 +85,7 @@ type work struct {
 // list by which it was decided, so that a late or repeated one changes nothing.
 func (s *Store) perform(ctx context.Context, run *job.Run) error {
 	w := &work{Store: s, run: run}
-	if err := errors.Join(run.Params(&w.params), run.Progress(&w.progress)); err != nil {
+	if err := errors.Join(run.Params(&w.params), run.LoadCheckpoint(&w.progress)); err != nil {
 		return err
 	}
 	// Who cancels the job wants everything to be put back, which takes requests.
@@ -126,8 +126,8 @@ func (w *work) reload(ctx context.Context) error {
 	return readError(err)
 }
 
-// glance reads the columns of the draft that change while a job works on it.
-func (w *work) glance(ctx context.Context) error {
+// readOnce reads the columns of the draft that change while a job works on it.
+func (w *work) readOnce(ctx context.Context) error {
 	err := w.DB.Pool.QueryRow(ctx, `SELECT status, deadline, confirmed_at, confirmed_by, coalesce(deadline <= clock_timestamp(), false)
 		FROM firewall_drafts WHERE id = $1`, w.DraftID).Scan(&w.r.Status, &w.r.Deadline, &w.r.ConfirmedAt, &w.r.ConfirmedBy, &w.r.Due)
 	return readError(err)
@@ -257,7 +257,7 @@ func (w *work) back(ctx context.Context, from string, end job.Status, format str
 	}
 	w.Why, w.Status = why, end
 	w.run.Note("%s; undoing all changes", why)
-	return w.run.SaveProgress(ctx, w.progress)
+	return w.run.SaveCheckpoint(ctx, w.progress)
 }
 
 // goal returns the states to which the present way leads.
@@ -294,8 +294,8 @@ func (w *work) here(ctx context.Context) (now []sdk.State, foreign []bool, err e
 	for i := range w.r.Scopes {
 		at, err := w.located(ctx, &w.r.Scopes[i])
 		if err == nil {
-			_, err = asked(ctx, w, func(ctx context.Context, hostID int64) (any, error) { return nil, w.same(ctx, hostID, &w.r.Scopes[i]) })
-			if err != nil && w.r.Status == undoing && problem.CodeOf(err) != problem.CodeNotFound && forGood(err) {
+			_, err = callHost(ctx, w, func(ctx context.Context, hostID int64) (any, error) { return nil, w.same(ctx, hostID, &w.r.Scopes[i]) })
+			if err != nil && w.r.Status == undoing && problem.CodeOf(err) != problem.CodeNotFound && isPermanent(err) {
 				err = nil // what reads its rules sets it aside, if they are refused too
 			}
 			var other *otherName
@@ -315,7 +315,7 @@ func (w *work) here(ctx context.Context) (now []sdk.State, foreign []bool, err e
 		}
 		scopes, of = append(scopes, at), append(of, i)
 	}
-	all, err := asked(ctx, w, func(ctx context.Context, hostID int64) ([]sdk.State, error) {
+	all, err := callHost(ctx, w, func(ctx context.Context, hostID int64) ([]sdk.State, error) {
 		return w.read(ctx, hostID, scopes)
 	})
 	read := map[int]sdk.State{}
@@ -330,7 +330,7 @@ func (w *work) here(ctx context.Context) (now []sdk.State, foreign []bool, err e
 	if err != nil {
 		return nil, nil, err
 	}
-	way := w.way()
+	way := w.route()
 	if err := w.renamed(ctx, others, read, way); err != nil {
 		return nil, nil, err
 	}
@@ -345,9 +345,9 @@ func (w *work) here(ctx context.Context) (now []sdk.State, foreign []bool, err e
 // as unreachable.
 var errNoHost = plugin.Errorf(plugin.Unreachable, "no host of the cluster is enrolled with a token that may change the firewall")
 
-// asked asks a question by the cluster's hosts in turn until one answers. The
+// callHost asks a question by the cluster's hosts in turn until one answers. The
 // error is that of the first host.
-func asked[T any](ctx context.Context, w *work, question func(ctx context.Context, hostID int64) (T, error)) (answer T, err error) {
+func callHost[T any](ctx context.Context, w *work, question func(ctx context.Context, hostID int64) (T, error)) (answer T, err error) {
 	if len(w.hosts) == 0 {
 		return answer, errNoHost
 	}
@@ -399,7 +399,7 @@ func (w *work) walk(ctx context.Context, now []sdk.State, foreign []bool, again 
 		}
 	}
 	w.From, w.Foreign, w.Kept = now, foreign, kept
-	if err := w.run.SaveProgress(ctx, w.progress); err != nil {
+	if err := w.run.SaveCheckpoint(ctx, w.progress); err != nil {
 		return err
 	}
 	steps, _ := inOrder(now, goal)
@@ -413,14 +413,15 @@ func (w *work) walk(ctx context.Context, now []sdk.State, foreign []bool, again 
 		if stays[st.scope] && !st.options { // only the cluster's switch comes after what is taken away
 			continue
 		}
-		w.run.Share(float64(n) / float64(len(steps)))
+		w.run.SetProgress(float64(n) / float64(len(steps)))
 		for conflicts := 0; ; {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			done, err := asked(ctx, w, func(ctx context.Context, hostID int64) (bool, error) {
-				return firewall.Through(ctx, w.Firewalls, hostID, endpoint.Monitoring, func(ctx context.Context, reader sdk.Firewall) (bool, error) {
-					return firewall.Through(ctx, w.Firewalls, hostID, endpoint.Lifecycle, func(ctx context.Context, writer sdk.Firewall) (bool,
+			done, err := callHost(ctx, w, func(ctx context.Context, hostID int64) (bool, error) {
+				return firewall.WithFirewall(ctx, w.Firewalls, hostID, endpoint.Monitoring, func(ctx context.Context, reader sdk.Firewall) (bool,
+					error) {
+					return firewall.WithFirewall(ctx, w.Firewalls, hostID, endpoint.Lifecycle, func(ctx context.Context, writer sdk.Firewall) (bool,
 						error) {
 						return st.act(ctx, reader, writer, at[st.scope])
 					})
@@ -504,7 +505,7 @@ func (w *work) commit(ctx context.Context) error {
 			return err
 		}
 		w.run.Note("%d of %d hosts of the cluster answer, plus %s", len(w.Answered), all,
-			plan.Counted(len(w.Up), "1 other node", "%d other nodes"))
+			plan.Plural(len(w.Up), "1 other node", "%d other nodes"))
 		if w.canceled() {
 			return w.nothing(ctx, job.Canceled, "canceled before anything was changed")
 		}
@@ -534,11 +535,11 @@ func (w *work) commit(ctx context.Context) error {
 		}
 		switch {
 		case err == nil:
-			w.run.Share(1)
+			w.run.SetProgress(1)
 			w.run.Note("all changes are made; they are undone in %s unless they are confirmed", w.window())
 			_, err := w.become(ctx, committing, waiting, ", deadline = clock_timestamp() + make_interval(secs => window_seconds)")
 			return err
-		case ctx.Err() != nil, db.Away(err), isVerdict(err):
+		case ctx.Err() != nil, db.Unavailable(err), isVerdict(err):
 			return err
 		case errors.Is(err, errForeign): // it is looked at anew
 			if err := w.pause(ctx, &wait); err != nil {
@@ -559,7 +560,7 @@ func (w *work) commit(ctx context.Context) error {
 // nothing ends a job that has changed nothing; the draft is open again.
 func (w *work) nothing(ctx context.Context, end job.Status, outcome string) error {
 	w.Status = end
-	if err := w.run.SaveProgress(ctx, w.progress); err != nil {
+	if err := w.run.SaveCheckpoint(ctx, w.progress); err != nil {
 		return err
 	}
 	return w.end(ctx, committing, open, outcome)
@@ -585,7 +586,7 @@ func (w *work) met(ctx context.Context, now []sdk.State, foreign []bool) error {
 // checkpoint is written before the first one.
 func (w *work) begun() bool {
 	var saved progress
-	return w.run.Progress(&saved) == nil && saved.From != nil
+	return w.run.LoadCheckpoint(&saved) == nil && saved.From != nil
 }
 
 // texts describes the scopes that somebody else changed, or that were left out:

@@ -26,8 +26,8 @@ type Store struct {
 	Drafts *draft.Store
 }
 
-// Wish is what a template shall be.
-type Wish struct {
+// Input is what a template shall be.
+type Input struct {
 	Name        string        `json:"name" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1f\\x7f]+$" example:"web server"`
 	Description string        `json:"description,omitempty" maxLength:"1000" example:"Open ports of all web servers"`
 	Shared      bool          `json:"shared,omitempty" doc:"All teams can read and use it; only for templates of the default team"`
@@ -67,7 +67,7 @@ func scan(row pgx.CollectableRow) (t Template, err error) {
 }
 
 // check refuses a wish that no template of the team can be: problem invalid.
-func (w *Wish) check(team int64) error {
+func (w *Input) check(team int64) error {
 	if w.Shared && team != identity.DefaultTeam {
 		return problem.InvalidField("only templates of the default team can be shared", "value_error", "body", "shared")
 	}
@@ -78,7 +78,7 @@ func notFound() error { return problem.New(problem.CodeNotFound, "template not f
 
 // Create keeps a new template of a team, of which the caller must be an operator. Problems: not_found, invalid, forbidden, and conflict
 // when there are MaxTemplates already.
-func (s *Store) Create(ctx context.Context, team int64, w Wish) (Template, error) {
+func (s *Store) Create(ctx context.Context, team int64, w Input) (Template, error) {
 	by := ""
 	if caller := identity.FromContext(ctx); caller != nil {
 		by = caller.Email
@@ -123,7 +123,7 @@ func (s *Store) Create(ctx context.Context, team int64, w Wish) (Template, error
 func noTeam() error { return problem.New(problem.CodeNotFound, "team not found") }
 
 // encode checks a wish for a template of a team, and gives its content as it is kept.
-func (w *Wish) encode(team int64) ([]byte, error) {
+func (w *Input) encode(team int64) ([]byte, error) {
 	if err := w.check(team); err != nil {
 		return nil, err
 	}
@@ -211,7 +211,7 @@ func (s *Store) mayWrite(ctx context.Context, id int64) (Template, error) {
 
 // Replace makes another template of one that was at a version when it was read. What was filled with it before stays as it is. Problems:
 // not_found, forbidden, invalid, and digest_conflict with the template as it is now.
-func (s *Store) Replace(ctx context.Context, id, version int64, w Wish) (Template, error) {
+func (s *Store) Replace(ctx context.Context, id, version int64, w Input) (Template, error) {
 	was, err := s.mayWrite(ctx, id)
 	if err != nil {
 		return Template{}, err
@@ -272,7 +272,7 @@ func (s *Store) Delete(ctx context.Context, id int64) error {
 type Filling struct {
 	HostID  int64
 	Name    string
-	Scopes  []draft.On
+	Scopes  []draft.ScopeRef
 	Replace bool
 	Pos     int
 }

@@ -14,29 +14,29 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// One is a table of drivers with one driver under every name.
-func One(driver hypervisor.Driver) host.Drivers { return one{driver} }
+// SingleDriver is a table of drivers with one driver under every name.
+func SingleDriver(driver hypervisor.Driver) host.Drivers { return one{driver} }
 
 type one struct{ hypervisor.Driver }
 
 func (d one) Hypervisor(string) hypervisor.Driver { return d.Driver }
 
-// Named is a table of drivers by name; one that is nil is installed and does not run. It knows which there are, as the plugins'
+// DriverTable is a table of drivers by name; one that is nil is installed and does not run. It knows which there are, as the plugins'
 // manager does.
-type Named map[string]hypervisor.Driver
+type DriverTable map[string]hypervisor.Driver
 
-var _ host.Lister = Named{}
+var _ host.DriverLister = DriverTable{}
 
 // Hypervisor implements host.Drivers.
-func (n Named) Hypervisor(name string) hypervisor.Driver {
+func (n DriverTable) Hypervisor(name string) hypervisor.Driver {
 	if d := n[name]; d != nil {
 		return d
 	}
 	return gone{}
 }
 
-// Status implements host.Lister.
-func (n Named) Status() (all []plugin.Status) {
+// Status implements host.DriverLister.
+func (n DriverTable) Status() (all []plugin.Status) {
 	for _, name := range slices.Sorted(maps.Keys(n)) {
 		state := plugin.Running
 		if n[name] == nil {

@@ -16,11 +16,11 @@ import (
 // Password is the password of every account that this package makes.
 const Password = "canary-Zu7-mehlwurm-9"
 
-// Cheap is the cost of a hash in tests: a fraction of a millisecond.
-var Cheap = identity.Argon2{Memory: 64, Time: 1, Threads: 1}
+// CheapHash is the cost of a hash in tests: a fraction of a millisecond.
+var CheapHash = identity.Argon2{Memory: 64, Time: 1, Threads: 1}
 
 // New makes a store with cheap hashes and otherwise the real limits.
-func New(d *db.DB) *identity.Store { return identity.New(d, identity.Config{Argon2: Cheap}) }
+func New(d *db.DB) *identity.Store { return identity.New(d, identity.Config{Argon2: CheapHash}) }
 
 // numbered returns a name of its own. Lists sorted by names have them in the order in which they were made.
 func numbered(prefix string) string { return fmt.Sprintf("%s%04d", prefix, number.Add(1)) }

@@ -27,7 +27,7 @@ func Keys(t testing.TB) *secret.Box {
 // NewSealing is New with keys, so that second factors can be enrolled.
 func NewSealing(t testing.TB, d *db.DB) *identity.Store {
 	t.Helper()
-	return identity.New(d, identity.Config{Argon2: Cheap, Keys: Keys(t)})
+	return identity.New(d, identity.Config{Argon2: CheapHash, Keys: Keys(t)})
 }
 
 // Factor is an account's second factor.

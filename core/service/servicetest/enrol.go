@@ -21,14 +21,15 @@ func (r *Resource) Enrol(t *testing.T, name string, cluster *memdriver.Cluster, 
 	}
 	target := cluster.Target(endpoint.Monitoring)
 	enrolled := struct{ ID int64 }{}
-	r.Ask(t, "POST", "hosts", credential(t, target.Credential, map[string]any{"name": name, "address": target.Address,
+	r.Expect(t, "POST", "hosts", credential(t, target.Credential, map[string]any{"name": name, "address": target.Address,
 		"tls_fingerprint": target.Fingerprint, "driver": info.Name}), apitest.Owner, 201, "").Decode(t, &enrolled)
 	host := fmt.Sprint("hosts/", enrolled.ID)
 	for _, c := range capabilities {
-		r.Ask(t, "POST", host+"/credentials", credential(t, cluster.Target(c).Credential, map[string]any{"capability": c}), apitest.Owner, 200,
+		r.Expect(t, "POST", host+"/credentials", credential(t, cluster.Target(c).Credential, map[string]any{"capability": c}), apitest.Owner,
+			200,
 			"")
 	}
-	r.Ask(t, "POST", host+"/sync", "", apitest.Operator, 200, "")
+	r.Expect(t, "POST", host+"/sync", "", apitest.Operator, 200, "")
 	return enrolled.ID
 }
 

@@ -40,7 +40,7 @@ type (
 		lab *Lab
 	}
 	certificates struct {
-		memdriver.Certified
+		memdriver.CertificateDriver
 		lab *Lab
 	}
 )
@@ -52,7 +52,7 @@ func (d tokens) Open(ctx context.Context, target endpoint.Target) (hypervisor.Ho
 
 // Open implements hypervisor.Driver.
 func (d certificates) Open(ctx context.Context, target endpoint.Target) (hypervisor.Host, error) {
-	return d.lab.open(ctx, d.Certified, target)
+	return d.lab.open(ctx, d.CertificateDriver, target)
 }
 
 func (b *Lab) open(ctx context.Context, driver hypervisor.Driver, target endpoint.Target) (hypervisor.Host, error) {
@@ -80,7 +80,7 @@ func NewLab(t *testing.T, shape memdriver.Shape, register func(*op.API, api.Deps
 	made, driver := shape.New()
 	b := &Lab{Shape: shape, Cluster: driver.Add("pool.mem:9443", memdriver.Spec{Nodes: 2}), Refs: map[string]hypervisor.GuestRef{}}
 	var served hypervisor.Driver = tokens{driver, b}
-	if certified, is := made.(memdriver.Certified); is {
+	if certified, is := made.(memdriver.CertificateDriver); is {
 		served = certificates{certified, b}
 	}
 	info, err := served.Info(t.Context())
@@ -93,7 +93,7 @@ func NewLab(t *testing.T, shape memdriver.Shape, register func(*op.API, api.Deps
 		apps.Register(a, d.Apps)
 		register(a, d)
 	}, append([]func(*service.Config){func(c *service.Config) {
-		c.Drivers = hosttest.Named{info.Name: served}
+		c.Drivers = hosttest.DriverTable{info.Name: served}
 	}}, edits...)...)
 	inventorytest.Team(t, b.DB, 2)
 	for _, g := range []struct {
@@ -115,7 +115,8 @@ func NewLab(t *testing.T, shape memdriver.Shape, register func(*op.API, api.Deps
 	}
 	b.Enrol(t, "lab", b.Cluster, endpoint.Lifecycle)
 	for _, name := range []string{"files", "wiki"} {
-		b.Ask(t, "POST", "apps/adopt", fmt.Sprintf(`{"items":[{"host_id":1,"guest_ref":%q,"name":%q}]}`, b.Refs[name].ID, name), apitest.Admin,
+		b.Expect(t, "POST", "apps/adopt", fmt.Sprintf(`{"items":[{"host_id":1,"guest_ref":%q,"name":%q}]}`, b.Refs[name].ID, name),
+			apitest.Admin,
 			200, "")
 	}
 	return b

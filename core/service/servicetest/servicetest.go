@@ -55,7 +55,7 @@ func (c Catalogs) Catalog(name string) catalog.Source { return c[name] }
 // after the defaults; the database is a fresh one, and the hypervisors and firewalls are in memory, when they leave none.
 func New(t testing.TB, edits ...func(*service.Config)) *service.Service {
 	t.Helper()
-	c := service.Config{Version: "test", StateDir: t.TempDir(), Identity: identity.Config{Argon2: identitytest.Cheap}}
+	c := service.Config{Version: "test", StateDir: t.TempDir(), Identity: identity.Config{Argon2: identitytest.CheapHash}}
 	for _, edit := range edits {
 		edit(&c)
 	}
@@ -157,8 +157,8 @@ func (r *Resource) Account(c *apitest.Caller) *identitytest.Account {
 	return r.accounts.made[name]
 }
 
-// Trail is what the audit trail says of an action: the results and details of its rows in order.
-func (r *Resource) Trail(action string) string {
+// AuditLog is what the audit trail says of an action: the results and details of its rows in order.
+func (r *Resource) AuditLog(action string) string {
 	return r.Value(fmt.Sprintf(`SELECT coalesce(string_agg(result || CASE WHEN error = '' THEN '' ELSE ' ' || error END || ' ' ||
 		details::text, '; ' ORDER BY id), '') FROM audit WHERE action = '%s'`, action))
 }

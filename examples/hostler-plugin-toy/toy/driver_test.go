@@ -47,7 +47,7 @@ func TestLeftOut(t *testing.T) {
 	if _, ok := hypervisor.As[hypervisor.TaskStopper](host); ok {
 		t.Error("the host is a task stopper")
 	}
-	if _, ok := hypervisor.As[hypervisor.RoleScripter](driver); ok {
+	if _, ok := hypervisor.As[hypervisor.RoleScriptWriter](driver); ok {
 		t.Error("the driver is a role scripter")
 	}
 	err = host.(hypervisor.TaskStopper).StopTask(t.Context(), w.NewTask("running", ""))

@@ -8,12 +8,12 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-var _ hypervisor.Lifecycler = (*Host)(nil)
+var _ hypervisor.LifecycleManager = (*Host)(nil)
 
-// Act implements hypervisor.Lifecycler. The action is sent once, whatever happens: after a lost connection the service
+// Act implements hypervisor.LifecycleManager. The action is sent once, whatever happens: after a lost connection the service
 // looks at the guest and the tasks and decides for itself.
 func (h *Host) Act(ctx context.Context, ref hypervisor.GuestRef, action hypervisor.Action) (string, error) {
-	if !info.Knows(ref.Kind, action) {
+	if !info.HasAction(ref.Kind, action) {
 		return "", invalid("action", "a "+string(ref.Kind)+" does not support this action")
 	}
 	return h.change(ctx, ref, http.MethodPost, "/"+words[action.Operation()], url.Values{})

@@ -208,7 +208,7 @@ func (a *answer) protocol(err error) error {
 		what = "no content type"
 	}
 	return plugin.Errorf(plugin.Protocol, "the answer does not come from LXD or Incus "+
-		"(%s): %s", scrub(what), scrub(err.Error())).Because(err)
+		"(%s): %s", scrub(what), scrub(err.Error())).WithCause(err)
 }
 
 // bounded reads a body up to a limit, and is errTooLarge behind it.

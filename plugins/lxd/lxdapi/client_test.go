@@ -187,7 +187,7 @@ func TestTheCertificateIsCheckedOnEveryConnection(t *testing.T) {
 			_, writeErr := client.Act(t.Context(), lxdapi.InstanceRef{Name: "web1"}, lxdapi.Start, lxdapi.ActOptions{})
 			watchErr := error(nil)
 			if c.kind != "" {
-				watchErr = client.Watch(t.Context(), lxdapi.Scope{}, lxdapi.NewEventRing(1), lxdapi.WatchPace{Backoff: time.Millisecond})
+				watchErr = client.Watch(t.Context(), lxdapi.Scope{}, lxdapi.NewEventRing(1), lxdapi.WatchTiming{Backoff: time.Millisecond})
 			}
 			if c.kind == "" {
 				if readErr != nil || writeErr != nil || server.Trusted() || meta.Fingerprint == "" || meta.Certificate == nil || meta.Date.IsZero() {
@@ -304,7 +304,7 @@ func TestNamesThatCannotBeAreNotSent(t *testing.T) {
 			},
 			"operations":         func() error { _, _, err := client.Operations(ctx, scope); return err },
 			"metrics":            func() error { _, err := client.Metrics(ctx, bad); return err },
-			"watch":              func() error { return client.Watch(ctx, scope, lxdapi.NewEventRing(1), lxdapi.WatchPace{}) },
+			"watch":              func() error { return client.Watch(ctx, scope, lxdapi.NewEventRing(1), lxdapi.WatchTiming{}) },
 			"act":                func() error { _, err := client.Act(ctx, ref, lxdapi.Start, lxdapi.ActOptions{}); return err },
 			"snapshots":          func() error { _, err := client.Snapshots(ctx, ref); return err },
 			"snapshot":           func() error { _, err := client.CreateSnapshot(ctx, ref, lxdapi.SnapshotSpec{Name: "s1"}); return err },

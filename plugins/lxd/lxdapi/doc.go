@@ -6,6 +6,6 @@
 //
 // A change is an operation of the server: the call that begins it returns an Operation, Client.Wait follows it to its end.
 // A request that changes something is sent once, on a connection of its own. The server forgets an operation 5 s after its
-// end, and all of them when it restarts; both give ErrOperationGone. EventRing keeps what Client.Watch sees of operations, as
+// end, and all of them when it restarts; both give ErrOperationNotFound. EventRing keeps what Client.Watch sees of operations, as
 // long as somebody watches.
 package lxdapi

@@ -54,7 +54,7 @@ func listens(ring *lxdapi.EventRing) bool {
 }
 
 // watch runs Watch until the test is over, or until it ends by itself.
-func watch(t *testing.T, client *lxdapi.Client, ring *lxdapi.EventRing, pace lxdapi.WatchPace) <-chan error {
+func watch(t *testing.T, client *lxdapi.Client, ring *lxdapi.EventRing, pace lxdapi.WatchTiming) <-chan error {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -84,7 +84,7 @@ func TestWatch(t *testing.T) {
 		return nil
 	}))
 	ring := lxdapi.NewEventRing(10)
-	watch(t, client, ring, lxdapi.WatchPace{Backoff: time.Millisecond})
+	watch(t, client, ring, lxdapi.WatchTiming{Backoff: time.Millisecond})
 	waittest.Until(t, "the first events", func() bool { return len(kept(ring)) == 2 })
 	mark, stands := ring.Mark()
 	if !stands {
@@ -118,7 +118,7 @@ func TestWatchOfADeadServer(t *testing.T) {
 		conn, _, _ := w.(http.Hijacker).Hijack()
 		_ = conn.Close()
 	})
-	ended := watch(t, client, ring, lxdapi.WatchPace{Backoff: 50 * time.Millisecond, BackoffMax: 100 * time.Millisecond})
+	ended := watch(t, client, ring, lxdapi.WatchTiming{Backoff: 50 * time.Millisecond, BackoffMax: 100 * time.Millisecond})
 	waittest.Until(t, "some tries", func() bool { return asked.Load() >= 4 })
 	if listens(ring) {
 		t.Error("listens to a server that is not there")
@@ -152,7 +152,7 @@ func TestWatchThatCannotBe(t *testing.T) {
 			t.Parallel()
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
-			err := serve(t, handler).Watch(ctx, lxdapi.Scope{}, lxdapi.NewEventRing(1), lxdapi.WatchPace{Backoff: time.Millisecond})
+			err := serve(t, handler).Watch(ctx, lxdapi.Scope{}, lxdapi.NewEventRing(1), lxdapi.WatchTiming{Backoff: time.Millisecond})
 			wantKind(t, err, plugin.Protocol)
 		})
 	}
@@ -172,7 +172,7 @@ func TestWatchOfASilentServer(t *testing.T) {
 			_ = socket.CloseNow()
 		}
 	})
-	watch(t, client, lxdapi.NewEventRing(1), lxdapi.WatchPace{Ping: 50 * time.Millisecond, Backoff: time.Millisecond})
+	watch(t, client, lxdapi.NewEventRing(1), lxdapi.WatchTiming{Ping: 50 * time.Millisecond, Backoff: time.Millisecond})
 	waittest.Until(t, "another connection", func() bool { return connections.Load() >= 2 })
 }
 
@@ -182,7 +182,7 @@ func TestWatchEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ring := lxdapi.NewEventRing(1)
 	ended := make(chan error, 1)
-	go func() { ended <- client.Watch(ctx, lxdapi.Scope{}, ring, lxdapi.WatchPace{}) }()
+	go func() { ended <- client.Watch(ctx, lxdapi.Scope{}, ring, lxdapi.WatchTiming{}) }()
 	waittest.Until(t, "the connection", func() bool { return listens(ring) })
 	cancel()
 	if err := <-ended; !errors.Is(err, context.Canceled) {

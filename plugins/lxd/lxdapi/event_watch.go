@@ -20,8 +20,8 @@ const maxEvent = 1 << 20
 
 var errSilent = errors.New("the host no longer answers on the event stream")
 
-// WatchPace is how Watch keeps its connection. Zero values mean the default ones.
-type WatchPace struct {
+// WatchTiming is how Watch keeps its connection. Zero values mean the default ones.
+type WatchTiming struct {
 	// Ping is how often the server is asked for a sign of life (20 s), and how long it may take for it.
 	Ping time.Duration
 	// Backoff is how long it waits after a connection that failed (1 s), twice as long after each further one, up to
@@ -29,7 +29,7 @@ type WatchPace struct {
 	Backoff, BackoffMax time.Duration
 }
 
-func (p WatchPace) withDefaults() WatchPace {
+func (p WatchTiming) withDefaults() WatchTiming {
 	if p.Ping <= 0 {
 		p.Ping = 20 * time.Second
 	}
@@ -45,7 +45,7 @@ func (p WatchPace) withDefaults() WatchPace {
 // Watch puts the server's events on operations into the ring, until ctx ends. It connects again when the connection breaks; the
 // ring tells what is missing. It returns an error that another try would not mend: a
 // certificate that is refused, on either side, a project that it may not see, something else than LXD.
-func (c *Client) Watch(ctx context.Context, scope Scope, ring *EventRing, pace WatchPace) error {
+func (c *Client) Watch(ctx context.Context, scope Scope, ring *EventRing, pace WatchTiming) error {
 	if _, err := scope.query(); err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (c *Client) Watch(ctx context.Context, scope Scope, ring *EventRing, pace W
 }
 
 // listen reads events from one connection to its end, which always is an error.
-func (c *Client) listen(ctx context.Context, scope Scope, ring *EventRing, pace WatchPace) error {
+func (c *Client) listen(ctx context.Context, scope Scope, ring *EventRing, pace WatchTiming) error {
 	socket, err := c.dialEvents(ctx, scope)
 	if err != nil {
 		return err

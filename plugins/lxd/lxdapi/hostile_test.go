@@ -187,6 +187,6 @@ func TestBothMeaningsOf403(t *testing.T) {
 		wantKind(t, err, kind)
 		_, err = client.Act(t.Context(), web1, lxdapi.Start, lxdapi.ActOptions{})
 		wantKind(t, err, kind)
-		wantKind(t, client.Watch(t.Context(), lxdapi.Scope{}, lxdapi.NewEventRing(1), lxdapi.WatchPace{}), kind)
+		wantKind(t, client.Watch(t.Context(), lxdapi.Scope{}, lxdapi.NewEventRing(1), lxdapi.WatchTiming{}), kind)
 	}
 }

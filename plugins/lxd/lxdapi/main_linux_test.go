@@ -40,7 +40,7 @@ func force(t testing.TB, client *lxdapi.Client, ref lxdapi.InstanceRef) {
 		if err == nil {
 			_, err = client.Wait(ctx, op.ID)
 		}
-		if err != nil && !errors.Is(err, lxdapi.ErrOperationGone) {
+		if err != nil && !errors.Is(err, lxdapi.ErrOperationNotFound) {
 			t.Error("stopping: ", err)
 		}
 	})

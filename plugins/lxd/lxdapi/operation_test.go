@@ -71,7 +71,7 @@ func TestWaitFor(t *testing.T) {
 		}
 	}
 	gone := serve(t, func(w http.ResponseWriter, _ *http.Request) { refusal(w, 404, "Operation not found") })
-	if _, err := gone.WaitFor(t.Context(), uuid, time.Second); !errors.Is(err, lxdapi.ErrOperationGone) {
+	if _, err := gone.WaitFor(t.Context(), uuid, time.Second); !errors.Is(err, lxdapi.ErrOperationNotFound) {
 		t.Error(err)
 	}
 }
@@ -93,7 +93,7 @@ func TestWaitThatCannotTell(t *testing.T) {
 			t.Parallel()
 			_, err := serve(t, c.answer).Wait(t.Context(), uuid)
 			wantKind(t, err, c.kind)
-			if errors.Is(err, lxdapi.ErrOperationGone) != (name == "gone") {
+			if errors.Is(err, lxdapi.ErrOperationNotFound) != (name == "gone") {
 				t.Error(err)
 			}
 		})

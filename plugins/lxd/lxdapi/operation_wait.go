@@ -14,9 +14,9 @@ import (
 // leastStep is how often a server is asked that answers a wait at once though the operation goes on.
 const leastStep = time.Second
 
-// ErrOperationGone is in the error of a call about an operation that the server does not know: it ended more than 5 s ago, the
+// ErrOperationNotFound is in the error of a call about an operation that the server does not know: it ended more than 5 s ago, the
 // server was started again since, or it never was. Its kind is NotFound.
-var ErrOperationGone = errors.New("the server no longer knows the operation")
+var ErrOperationNotFound = errors.New("the server no longer knows the operation")
 
 // Operations lists what goes on, and what ended less than 5 s ago.
 func (c *Client) Operations(ctx context.Context, scope Scope) ([]Operation, Meta, error) {
@@ -80,7 +80,7 @@ func (c *Client) WaitFor(ctx context.Context, id string, most time.Duration) (*O
 // waitStep asks the server to answer when the operation is over, or when that time or a part of what an answer may take is.
 func (c *Client) waitStep(ctx context.Context, id string, most time.Duration) (*Operation, error) {
 	seconds := max(int(min(most.Seconds(), c.waits.Header.Seconds()*2/3)), 1)
-	a, err := c.send(plugin.Waiting(ctx), request{method: http.MethodGet, path: rootPath + "/operations/" + id + "/wait",
+	a, err := c.send(plugin.MarkWaiting(ctx), request{method: http.MethodGet, path: rootPath + "/operations/" + id + "/wait",
 		query: map[string][]string{"timeout": {strconv.Itoa(seconds)}}, limit: maxSmall, stays: true})
 	if err != nil {
 		return nil, gone(err)
@@ -112,7 +112,7 @@ func (c *Client) Cancel(ctx context.Context, id string) error {
 // gone says of an operation that was not found what that means.
 func gone(err error) error {
 	if err != nil && plugin.KindOf(err) == plugin.NotFound {
-		return plugin.Errorf(plugin.NotFound, "%w", ErrOperationGone)
+		return plugin.Errorf(plugin.NotFound, "%w", ErrOperationNotFound)
 	}
 	return err
 }

@@ -37,7 +37,7 @@ func TestRealCancel(t *testing.T) {
 	}
 	if op, err := client.Operation(t.Context(), id); err == nil && op.StatusCode != lxdapi.OperationCancelled {
 		t.Errorf("%+v", op)
-	} else if err != nil && !errors.Is(err, lxdapi.ErrOperationGone) {
+	} else if err != nil && !errors.Is(err, lxdapi.ErrOperationNotFound) {
 		t.Error(err)
 	}
 	wantKind(t, connect(t, server.Stranger(t), patience).Join(t.Context(), token), plugin.TokenRejected)
@@ -51,7 +51,7 @@ func TestRealOperationGone(t *testing.T) {
 	target := server.Trusted(t)
 	client := connect(t, target, patience)
 	ring := lxdapi.NewEventRing(1000)
-	watch(t, client, ring, lxdapi.WatchPace{Ping: patience}) // a real server answers pings too
+	watch(t, client, ring, lxdapi.WatchTiming{Ping: patience}) // a real server answers pings too
 	waittest.Until(t, "that the server tells", func() bool { return listens(ring) })
 	mark, _ := ring.Mark()
 
@@ -71,10 +71,10 @@ func TestRealOperationGone(t *testing.T) {
 	}
 	waittest.Until(t, "that the operation is gone", func() bool {
 		_, err := client.Operation(t.Context(), op.ID)
-		return errors.Is(err, lxdapi.ErrOperationGone)
+		return errors.Is(err, lxdapi.ErrOperationNotFound)
 	})
 	_, err = client.Wait(t.Context(), op.ID)
-	if wantKind(t, err, plugin.NotFound); !errors.Is(err, lxdapi.ErrOperationGone) {
+	if wantKind(t, err, plugin.NotFound); !errors.Is(err, lxdapi.ErrOperationNotFound) {
 		t.Error(err)
 	}
 	wantKind(t, client.Cancel(t.Context(), op.ID), plugin.NotFound)
@@ -105,7 +105,7 @@ func TestRealRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	ring := lxdapi.NewEventRing(1000)
-	watch(t, client, ring, lxdapi.WatchPace{Ping: patience, Backoff: 10 * time.Millisecond,
+	watch(t, client, ring, lxdapi.WatchTiming{Ping: patience, Backoff: 10 * time.Millisecond,
 		BackoffMax: 100 * time.Millisecond})
 	waittest.Until(t, "that the server tells", func() bool { return listens(ring) })
 	mark, _ := ring.Mark()
@@ -129,7 +129,7 @@ func TestRealRestart(t *testing.T) {
 	waittest.Until(t, "that nobody listens", func() bool { return !listens(ring) })
 
 	server.Start(t)
-	if _, err := client.Wait(t.Context(), op.ID); !errors.Is(err, lxdapi.ErrOperationGone) {
+	if _, err := client.Wait(t.Context(), op.ID); !errors.Is(err, lxdapi.ErrOperationNotFound) {
 		t.Error(err)
 	}
 	after, _, err := client.Instance(t.Context(), web)

@@ -72,7 +72,7 @@ func replayEvents(t *testing.T, e lxdtest.Exchange) {
 		<-ctx.Done()
 	})
 	ring := lxdapi.NewEventRing(100)
-	watch(t, client, ring, lxdapi.WatchPace{})
+	watch(t, client, ring, lxdapi.WatchTiming{})
 	<-sent
 	waittest.Until(t, "all events", func() bool { return listens(ring) && len(kept(ring)) == len(told) })
 	for i, event := range kept(ring) {
@@ -122,7 +122,7 @@ func refuseEvents(t *testing.T, e lxdtest.Exchange, kind plugin.ErrorKind) {
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- client.Watch(ctx, lxdapi.Scope{}, lxdapi.NewEventRing(1), lxdapi.WatchPace{Backoff: 1})
+		ended <- client.Watch(ctx, lxdapi.Scope{}, lxdapi.NewEventRing(1), lxdapi.WatchTiming{Backoff: 1})
 	}()
 	<-tried
 	if kind == plugin.Refused {

@@ -220,9 +220,9 @@ func (s *Server) act(ctx context.Context, ref lxdapi.InstanceRef, action lxdapi.
 	return s.Do(ctx, http.MethodPut, path, map[string]any{"action": action, "force": action == lxdapi.Stop}, nil)
 }
 
-// Bring brings a container into the status Running or Stopped, whatever LXD itself does with it at the time: one that was killed freezes
-// what it was stopping, and starts again what ran before.
-func (s *Server) Bring(t testing.TB, ref lxdapi.InstanceRef, status string) {
+// SetStatus brings a container into the status Running or Stopped, whatever LXD itself does with it at the time: one that was killed
+// freezes what it was stopping, and starts again what ran before.
+func (s *Server) SetStatus(t testing.TB, ref lxdapi.InstanceRef, status string) {
 	t.Helper()
 	waittest.Succeeds(t, ref.Name+" is "+status, func() error {
 		action := lxdapi.Start

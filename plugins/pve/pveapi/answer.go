@@ -20,9 +20,9 @@ const (
 	maxError  = 64 << 10 // bytes of a refusal
 )
 
-// Answer is a successful answer whose body has not been read. The caller calls
+// Response is a successful answer whose body has not been read. The caller calls
 // Close.
-type Answer struct {
+type Response struct {
 	client *Client
 	resp   *http.Response
 	body   *limited
@@ -33,14 +33,14 @@ type Answer struct {
 
 // Close ends the answer. An unread rest is given up together with its
 // connection.
-func (a *Answer) Close() {
+func (a *Response) Close() {
 	_ = a.resp.Body.Close()
 	a.body.end()
 	a.stop(nil)
 }
 
 // Rows reads the rows of the answer. It calls each after every row.
-func (a *Answer) Rows(d RowDecoder, each func() error) error {
+func (a *Response) Rows(d RowDecoder, each func() error) error {
 	rows := NewRows(a.body)
 	for {
 		more, err := rows.Next(d)
@@ -61,7 +61,7 @@ func (a *Answer) Rows(d RowDecoder, each func() error) error {
 
 // Meta returns the facts beside the data. Total is known only after the rows
 // were read.
-func (a *Answer) Meta() Meta {
+func (a *Response) Meta() Meta {
 	var meta Meta
 	if date, err := http.ParseTime(a.resp.Header.Get("Date")); err == nil {
 		meta.Date = date
@@ -74,7 +74,7 @@ func (a *Answer) Meta() Meta {
 }
 
 // all reads a small answer.
-func (a *Answer) all() ([]byte, error) {
+func (a *Response) all() ([]byte, error) {
 	a.body.left = maxSmall
 	raw, err := io.ReadAll(a.body)
 	if err != nil {
@@ -84,7 +84,7 @@ func (a *Answer) all() ([]byte, error) {
 }
 
 // readError returns why an answer could not be read to its end.
-func (a *Answer) readError(err error) error {
+func (a *Response) readError(err error) error {
 	switch {
 	case errors.Is(err, errSyntax), errors.Is(err, errDeep), errors.Is(err, errTooLarge), errors.Is(err, errShort):
 		return a.protocol(err)
@@ -94,7 +94,7 @@ func (a *Answer) readError(err error) error {
 }
 
 // protocol returns the error for an answer that is not Proxmox VE's.
-func (a *Answer) protocol(err error) error {
+func (a *Response) protocol(err error) error {
 	// Some servers answer something when the caller gives up and the connection
 	// is being closed. That is the caller's cancelation.
 	if ctx := a.resp.Request.Context(); ctx.Err() != nil {

@@ -65,7 +65,7 @@ func (c *Client) Get(ctx context.Context, path string, query url.Values, into an
 
 // Stream opens an answer with many rows. It is repeated as long as no answer
 // has begun. The caller closes the answer.
-func (c *Client) Stream(ctx context.Context, path string, query url.Values) (*Answer, error) {
+func (c *Client) Stream(ctx context.Context, path string, query url.Values) (*Response, error) {
 	return c.send(ctx, http.MethodGet, path, query, nil)
 }
 
@@ -105,7 +105,7 @@ func (c *Client) Delete(ctx context.Context, path string, query url.Values, into
 }
 
 // send sends the request, and turns every answer except success into an error.
-func (c *Client) send(ctx context.Context, method, path string, query, form url.Values) (*Answer, error) {
+func (c *Client) send(ctx context.Context, method, path string, query, form url.Values) (*Response, error) {
 	target := c.base + path
 	if len(query) > 0 {
 		target += "?" + query.Encode() // percent-encodes `;`, at which the hypervisor would split
@@ -137,7 +137,7 @@ func (c *Client) send(ctx context.Context, method, path string, query, form url.
 		defer stop(nil)
 		return nil, netError(ctx, err)
 	}
-	a := &Answer{client: c, resp: resp, body: newLimited(ctx, resp.Body, stop, c.waits.Stall), stop: stop, sent: query}
+	a := &Response{client: c, resp: resp, body: newLimited(ctx, resp.Body, stop, c.waits.Stall), stop: stop, sent: query}
 	if len(form) > 0 {
 		a.sent = form
 	}
@@ -185,7 +185,7 @@ type Meta struct {
 }
 
 // decode reads a small answer completely.
-func (a *Answer) decode(into any) (*Meta, error) {
+func (a *Response) decode(into any) (*Meta, error) {
 	raw, err := a.all()
 	if err != nil {
 		return nil, err

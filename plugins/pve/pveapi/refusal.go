@@ -24,7 +24,7 @@ const maxMessage = 2 << 10
 const minSecret = 8
 
 // refusal turns an answer other than 200 into an error.
-func (a *Answer) refusal(ctx context.Context, path string) error {
+func (a *Response) refusal(ctx context.Context, path string) error {
 	a.body.left = maxError
 	raw, _ := io.ReadAll(a.body) // the status line says most; a body that breaks off takes nothing away
 	status := a.resp.StatusCode
@@ -74,7 +74,7 @@ func (a *Answer) refusal(ctx context.Context, path string) error {
 
 // reason returns the reason phrase of the status line as it was sent. Proxmox
 // VE writes its message there.
-func (a *Answer) reason() string {
+func (a *Response) reason() string {
 	return strings.TrimSpace(strings.TrimPrefix(a.resp.Status, strconv.Itoa(a.resp.StatusCode)))
 }
 
@@ -102,13 +102,13 @@ var permission = regexp.MustCompile(`Permission check failed \((/[^,]*), *([A-Za
 // example about actions that only root@pam may do.
 func denied(text string) *plugin.Error {
 	e := plugin.Errorf(plugin.Denied, "the host denied permission: %s", text)
-	e.Missing, e.Path = Lacking(text)
+	e.Missing, e.Path = ParseMissingPrivileges(text)
 	return e
 }
 
-// Lacking reads privileges, "A|B" for alternatives, and the path from a text of
+// ParseMissingPrivileges reads privileges, "A|B" for alternatives, and the path from a text of
 // Proxmox VE, such as the end of a task. Both are empty if it names none.
-func Lacking(text string) (missing []string, path string) {
+func ParseMissingPrivileges(text string) (missing []string, path string) {
 	if m := permission.FindStringSubmatch(text); m != nil {
 		return []string{m[2]}, m[1]
 	}
@@ -133,7 +133,7 @@ var namedKey = regexp.MustCompile(`(?:unknown|no such) (?:option|property) (?:'(
 // invalid returns the error for a 400, with the parameter that it names; the
 // alphabetically first of several, because their order is random. All such
 // errors are made here, and none repeats a sent value.
-func (a *Answer) invalid(text string, faults map[string]Text) error {
+func (a *Response) invalid(text string, faults map[string]Text) error {
 	hidden := make(map[string]Text, len(faults))
 	for name, fault := range faults {
 		hidden[name] = Text(HideValues(string(fault), a.sent))
@@ -184,9 +184,9 @@ var ErrNodeName = errors.New("the node may not exist under exactly this name")
 // cannot resolve. The node exists and cannot be reached.
 var ErrNodeLookup = errors.New("the called node cannot resolve the name of the node")
 
-// ErrNodeAway is in the error of a call for a node that cannot be reached for
+// ErrNodeUnreachable is in the error of a call for a node that cannot be reached for
 // another reason: the node is off, or pveproxy on it.
-var ErrNodeAway = errors.New("the node or its API daemon does not answer")
+var ErrNodeUnreachable = errors.New("the node or its API daemon does not answer")
 
 // errDaemonAway is in the error of a call for the called node itself.
 var errDaemonAway = errors.New("the host's API daemon does not answer")
@@ -197,7 +197,7 @@ var errDaemonAway = errors.New("the host's API daemon does not answer")
 func innerProxy(status int, text, path string) error {
 	away := errDaemonAway
 	if strings.HasPrefix(path, "/nodes/") {
-		away = ErrNodeAway
+		away = ErrNodeUnreachable
 	}
 	switch {
 	case strings.Contains(text, "certificate verify failed"):

@@ -50,7 +50,7 @@ func (c *Client) Socket(ctx context.Context, path string, query url.Values) (*we
 	case resp == nil:
 		return nil, netError(ctx, withoutURL(err))
 	}
-	a := &Answer{client: c, resp: resp, body: newLimited(ctx, resp.Body, stop, c.waits.Stall), stop: stop, sent: query}
+	a := &Response{client: c, resp: resp, body: newLimited(ctx, resp.Body, stop, c.waits.Stall), stop: stop, sent: query}
 	defer a.Close()
 	if resp.StatusCode == http.StatusOK || resp.StatusCode == http.StatusSwitchingProtocols {
 		return nil, plugin.Errorf(plugin.Protocol, "the host did not open a WebSocket")

@@ -72,7 +72,7 @@ func (c *Client) Upload(ctx context.Context, path string, upload Upload, into an
 		}
 		return nil, netError(ctx, err)
 	}
-	a := &Answer{client: c, resp: resp, body: newLimited(ctx, resp.Body, stop, c.waits.Stall), stop: stop, sent: upload.sent()}
+	a := &Response{client: c, resp: resp, body: newLimited(ctx, resp.Body, stop, c.waits.Stall), stop: stop, sent: upload.sent()}
 	defer a.Close()
 	if resp.StatusCode != http.StatusOK {
 		return nil, a.refusal(asking, path)

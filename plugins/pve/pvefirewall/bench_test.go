@@ -89,7 +89,7 @@ func BenchmarkCompile(b *testing.B) {
 // BenchmarkReach asks which of 199 guests reach the one with 500 rules, and on which ports.
 func BenchmarkReach(b *testing.B) {
 	f := compile(b, large(rand.New(rand.NewPCG(1, 2))))
-	q := pvefirewall.ReachQuestion{To: net0, Dest: netip.MustParseAddr("10.200.0.1")}
+	q := pvefirewall.ReachQuery{To: net0, Dest: netip.MustParseAddr("10.200.0.1")}
 	for id := 101; id < 300; id++ {
 		q.From = append(q.From, pvefirewall.Source{Endpoint: pvefirewall.Endpoint{Kind: pvefirewall.GuestNIC, Guest: id, NIC: "net0"},
 			Address: netip.AddrFrom4([4]byte{10, byte(id % 50), 0, byte(id)})})

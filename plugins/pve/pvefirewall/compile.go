@@ -15,7 +15,7 @@ type Firewall struct {
 	byName   map[string]*node
 	guests   map[int]*guest
 	problems []Problem
-	failures []*NotJudgedError
+	failures []*UndecidedError
 }
 
 // Problems returns what Proxmox VE skips, in the order of the configuration.
@@ -23,7 +23,7 @@ type Firewall struct {
 func (f *Firewall) Problems() []Problem { return slices.Clone(f.problems) }
 
 // Failures returns why packets on some paths are not judged.
-func (f *Firewall) Failures() []*NotJudgedError { return slices.Clone(f.failures) }
+func (f *Firewall) Failures() []*UndecidedError { return slices.Clone(f.failures) }
 
 // node is a compiled node with its chains.
 type node struct {
@@ -44,7 +44,7 @@ type node struct {
 	pairs     []pair
 	// refused4 and refused6 say why packets of that family are not judged on
 	// this node; broken, why its own chains are not.
-	refused4, refused6, broken *NotJudgedError
+	refused4, refused6, broken *UndecidedError
 }
 
 // pair is the addresses of two nodes on one ring.
@@ -58,7 +58,7 @@ type guest struct {
 	options GuestOptions
 	in, out chain
 	nics    []nic
-	broken  *NotJudgedError
+	broken  *UndecidedError
 }
 
 // nic is a compiled network interface of a guest.
@@ -403,7 +403,7 @@ func (c *compiler) addNodeRule(r *ruleBuilt) {
 				one.reason = Invalid
 				c.problem(place, "action", "security group name too long")
 			case n.enabled && g.broken != "" && n.broken == nil:
-				n.broken = &NotJudgedError{Node: n.name, Step: StepCompile, Place: place, Text: g.broken}
+				n.broken = &UndecidedError{Node: n.name, Step: StepCompile, Place: place, Text: g.broken}
 			}
 		}
 		if n.enabled && c.firewall.on {
@@ -543,7 +543,7 @@ func (c *compiler) addGuestRule(g *guest, r *ruleBuilt, active map[string]bool) 
 		}
 		if live && text != "" && g.broken == nil {
 			place := Place{Scope: r.ref.Scope, Section: SectionRules, Position: r.ref.Position}
-			g.broken = &NotJudgedError{Node: c.node.name, Step: StepCompile, Place: place, Text: text}
+			g.broken = &UndecidedError{Node: c.node.name, Step: StepCompile, Place: place, Text: text}
 			c.firewall.failures = append(c.firewall.failures, g.broken)
 		}
 	}
@@ -571,7 +571,7 @@ func (c *compiler) finish() {
 			"cannot evaluate"}}, c.refused...)
 	}
 	for _, r := range c.refused {
-		e := &NotJudgedError{Node: n.name, Step: r.step, Place: r.place, Text: r.text}
+		e := &UndecidedError{Node: n.name, Step: r.step, Place: r.place, Text: r.text}
 		c.firewall.failures = append(c.firewall.failures, e)
 		if n.refused4 == nil && r.step != StepIPv6 {
 			n.refused4 = e

@@ -12,5 +12,5 @@
 // limits of rates, the queue of an IPS, layer 2 protocols, address translation and routing: the caller says where a packet comes
 // from and where it goes to. Packets of ICMP that open no connection (errors, replies) are judged as if connection tracking did not
 // know them. Where Proxmox itself would not load the rules (it then goes on with the old ones, for ever), or would stop in the middle of
-// making them, or where the node uses nftables, there is a NotJudgedError instead of a verdict.
+// making them, or where the node uses nftables, there is a UndecidedError instead of a verdict.
 package pvefirewall

@@ -3,7 +3,7 @@ package pvefirewall
 import "fmt"
 
 // Evaluate judges a packet. The stages of the result have no Steps. A
-// NotJudgedError says why there can be no verdict; an error that wraps
+// UndecidedError says why there can be no verdict; an error that wraps
 // ErrPacket, what is wrong with the packet.
 func (f *Firewall) Evaluate(packet Packet) (Result, error) { return f.judge(&packet, false) }
 
@@ -178,7 +178,7 @@ func (w *walk) decide(v Verdict, by Decision) Verdict {
 	w.stage.Verdict, w.stage.By = v, by
 	w.result.Verdict, w.result.By = v, by
 	if w.trace {
-		step := LookedAt{Rule: by.Rule, Via: by.Via, Builtin: by.Builtin, Reason: Matched}
+		step := EvaluatedRule{Rule: by.Rule, Via: by.Via, Builtin: by.Builtin, Reason: Matched}
 		if by.Builtin != 0 {
 			w.stage.Steps = append(w.stage.Steps, step)
 		}
@@ -192,7 +192,7 @@ func (w *walk) builtin(v Verdict, b Builtin) Verdict { return w.decide(v, Decisi
 // passed records a built-in check whose condition does not hold.
 func (w *walk) passed(b Builtin) {
 	if w.trace {
-		w.stage.Steps = append(w.stage.Steps, LookedAt{Builtin: b, Reason: NotMet})
+		w.stage.Steps = append(w.stage.Steps, EvaluatedRule{Builtin: b, Reason: NotMet})
 	}
 }
 
@@ -618,5 +618,5 @@ func (w *walk) runGroup(c *chain, via RuleRef) (Decision, Verdict) {
 
 // look records that a rule was looked at. It is called with trace only.
 func (w *walk) look(rule, via RuleRef, part int32, reason Reason) {
-	w.stage.Steps = append(w.stage.Steps, LookedAt{Rule: rule, Via: via, Part: int(part), Reason: reason})
+	w.stage.Steps = append(w.stage.Steps, EvaluatedRule{Rule: rule, Via: via, Part: int(part), Reason: reason})
 }

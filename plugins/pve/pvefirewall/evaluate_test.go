@@ -395,7 +395,7 @@ func TestNotJudged(t *testing.T) {
 			config := configuration(t)
 			c.change(config)
 			f := compile0(t, config)
-			var failure *pvefirewall.NotJudgedError
+			var failure *pvefirewall.UndecidedError
 			if _, err := f.Evaluate(packet6); !errors.As(err, &failure) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("IPv6: %v, want %q", err, c.want)
 			}

@@ -123,9 +123,9 @@ var stepNames = [...]string{"", "IP sets", "IPv4 rules", "IPv6 rules", "compilin
 // String returns the name of the step.
 func (s Step) String() string { return nameOf(stepNames[:], int(s)) }
 
-// NotJudgedError says why there is no verdict: on that node the configuration
+// UndecidedError says why there is no verdict: on that node the configuration
 // is not what is in force.
-type NotJudgedError struct {
+type UndecidedError struct {
 	Node  string
 	Step  Step
 	Place Place
@@ -133,7 +133,7 @@ type NotJudgedError struct {
 }
 
 // Error says which node is not judged, and why.
-func (e *NotJudgedError) Error() string {
+func (e *UndecidedError) Error() string {
 	return fmt.Sprintf("node %s: %s: %s: %s", e.Node, e.Step, e.Place, e.Text)
 }
 

@@ -24,8 +24,8 @@ type Source struct {
 	Address  netip.Addr
 }
 
-// ReachQuestion asks which senders reach one address, and on which ports.
-type ReachQuestion struct {
+// ReachQuery asks which senders reach one address, and on which ports.
+type ReachQuery struct {
 	To   Endpoint
 	Dest netip.Addr
 	From []Source
@@ -55,7 +55,7 @@ type Reachable struct {
 // covered: between the ports that rules name the verdict is the same, so that
 // one of them stands for all. The only error is a LimitError; a fault of one
 // sender is in its answer.
-func (f *Firewall) Reach(q ReachQuestion) ([]Reachable, error) {
+func (f *Firewall) Reach(q ReachQuery) ([]Reachable, error) {
 	if len(q.From) > MaxSources {
 		return nil, &LimitError{"senders", MaxSources}
 	}

@@ -21,7 +21,7 @@ func TestReachIsEvaluateOfAllPorts(t *testing.T) {
 			{Endpoint: container, Address: address("192.0.2.16")},
 			{Endpoint: net1, Address: address("192.0.2.99")}, {Endpoint: vmbr1, Address: address("198.51.100.1")},
 			{Endpoint: vmbr0, Address: address("203.0.113.9")}, {Endpoint: hostOne, Address: address("10.0.0.1")}}
-		answers, err := f.Reach(pvefirewall.ReachQuestion{To: to.end, Dest: address(to.dest), From: from})
+		answers, err := f.Reach(pvefirewall.ReachQuery{To: to.end, Dest: address(to.dest), From: from})
 		if err != nil || len(answers) != len(from) {
 			t.Fatal(err)
 		}
@@ -57,7 +57,7 @@ func TestReachIsBounded(t *testing.T) {
 	t.Parallel()
 	f := compile(t, configuration(t))
 	var limit *pvefirewall.LimitError
-	q := pvefirewall.ReachQuestion{To: net0, Dest: netip.MustParseAddr("192.0.2.5"),
+	q := pvefirewall.ReachQuery{To: net0, Dest: netip.MustParseAddr("192.0.2.5"),
 		From: make([]pvefirewall.Source, pvefirewall.MaxSources+1)}
 	if _, err := f.Reach(q); !errors.As(err, &limit) {
 		t.Errorf("too many senders: %v", err)

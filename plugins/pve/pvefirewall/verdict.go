@@ -137,12 +137,12 @@ type Stage struct {
 	Verdict Verdict
 	By      Decision
 	// Steps are what was looked at, in order; the last one decided. Only Trace has them.
-	Steps []LookedAt
+	Steps []EvaluatedRule
 }
 
-// LookedAt is a rule or a built-in check that a packet met. A rule with a macro
+// EvaluatedRule is a rule or a built-in check that a packet met. A rule with a macro
 // has one for each part of the macro.
-type LookedAt struct {
+type EvaluatedRule struct {
 	Rule    RuleRef
 	Via     RuleRef // as in Decision
 	Builtin Builtin

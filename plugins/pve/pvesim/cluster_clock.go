@@ -18,9 +18,9 @@ func (k *clock) now() time.Time {
 	return time.Now().Add(k.offset)
 }
 
-// HoldClock stops the cluster's clock: from now on it moves by Advance only,
+// StopClock stops the cluster's clock: from now on it moves by Advance only,
 // however slow the machine is.
-func (c *Cluster) HoldClock() {
+func (c *Cluster) StopClock() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.clock.held = time.Now()

@@ -241,7 +241,7 @@ func TestTicketsOfConsoles(t *testing.T) {
 func TestPortsOfConsoles(t *testing.T) {
 	t.Parallel()
 	c, root := consoleHost(t)
-	c.HoldClock()
+	c.StopClock()
 	var last opened
 	for range 100 {
 		last = root.openedConsole(screen, "vncproxy")

@@ -14,7 +14,7 @@
 // another node on, as pveproxy does. [Cluster.Start] gives each node a TLS listener with a certificate of its own; the
 // first node's listener is the entry address. A [Fleet] is a list of clusters.
 //
-// Time comes from the cluster's clock: real time, until [Cluster.HoldClock], plus what [Cluster.Advance] added. Tasks
+// Time comes from the cluster's clock: real time, until [Cluster.StopClock], plus what [Cluster.Advance] added. Tasks
 // and the broadcast behind /cluster/resources follow that clock and are brought up to date whenever the state is
 // looked at, so a test can let an hour pass in no time.
 //

@@ -31,8 +31,8 @@ type EndpointInfo struct {
 	OnNode     bool     // it is passed on to the node that the path names
 }
 
-// Served lists everything that is simulated.
-func Served() []EndpointInfo {
+// Endpoints lists everything that is simulated.
+func Endpoints() []EndpointInfo {
 	var out []EndpointInfo
 	for _, e := range apiEndpoints {
 		facts := e.facts()

@@ -16,7 +16,7 @@ import (
 func TestEveryEndpointIsDocumented(t *testing.T) {
 	t.Parallel()
 	schema := pvetest.LoadSchema(t)
-	for _, served := range pvesim.Served() {
+	for _, served := range pvesim.Endpoints() {
 		m, _ := schema.Find(served.Method, served.Path)
 		if served.Path == "/" {
 			continue // the root listing is not in the schema
@@ -88,7 +88,7 @@ func TestAnswersFitTheSchema(t *testing.T) {
 			},
 		})
 		noError(t, err)
-		for _, served := range pvesim.Served() {
+		for _, served := range pvesim.Endpoints() {
 			path := strings.Replace(served.Path, "{vmid}/agent/", "9000/agent/", 1)
 			if served.Method != "GET" || path == "/" {
 				continue

@@ -46,7 +46,7 @@ func TestWhatIsDocumentedAndNotSimulatedIs501(t *testing.T) {
 }
 
 func isServed(method, path string) bool {
-	return slices.ContainsFunc(pvesim.Served(), func(s pvesim.EndpointInfo) bool {
+	return slices.ContainsFunc(pvesim.Endpoints(), func(s pvesim.EndpointInfo) bool {
 		return leadsTo(s, pvetest.Exchange{Method: method, Path: path})
 	})
 }

@@ -117,7 +117,7 @@ func TestCompiledFirewallsGiveTheMeasuredVerdicts(t *testing.T) {
 			got, err := made.Evaluate(pvefirewall.Packet{From: measuredEnd(p.From), To: measuredEnd(p.To), Protocol: proto,
 				Source: netip.MustParseAddr(p.Source), Dest: netip.MustParseAddr(p.Dest), SourcePort: p.SPort, DestPort: p.DPort,
 				ICMPType: p.ICMP.Type, Code: p.ICMP.Code})
-			var refused *pvefirewall.NotJudgedError
+			var refused *pvefirewall.UndecidedError
 			if errors.As(err, &refused) {
 				continue
 			}

@@ -95,7 +95,7 @@ func (c *Cluster) compileFirewall(now time.Time) {
 			to     **pvefirewall.Firewall
 			source netip.Addr
 		}{{&loaded.v4, netip.IPv4Unspecified().Next()}, {&loaded.v6, netip.IPv6LinkLocalAllNodes()}} {
-			var refused *pvefirewall.NotJudgedError
+			var refused *pvefirewall.UndecidedError
 			_, err := made.Evaluate(packetTo(n, family.source, family.source, 1))
 			switch {
 			case err == nil:

@@ -108,7 +108,7 @@ func TestShutdownOfADeafGuest(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			c := pvesimtest.Start(t, pvesim.Options{Bare: true})
-			c.HoldClock()
+			c.StopClock()
 			addGuest(t, c, pvesim.GuestSpec{VMID: 100, Type: kind, Status: pvesim.StatusRunning, IgnoreShutdown: true})
 			root := as(t, c, c.AdminToken())
 			upid := root.post("/nodes/pve1/"+kind+"/100/status/shutdown", "timeout=30")
@@ -133,7 +133,7 @@ func TestShutdownOfADeafGuest(t *testing.T) {
 func TestTasksOnOneGuestWaitForEachOther(t *testing.T) {
 	t.Parallel()
 	c := pvesimtest.Start(t, pvesim.Options{Bare: true, TaskDuration: time.Second})
-	c.HoldClock()
+	c.StopClock()
 	addGuest(t, c, pvesim.GuestSpec{VMID: 100, Status: pvesim.StatusRunning, IgnoreShutdown: true})
 	root := as(t, c, c.AdminToken())
 	down := root.post("/nodes/pve1/qemu/100/status/shutdown", "timeout=60")

@@ -175,11 +175,11 @@ func (c *Cluster) StageInterfaces(name string, bridges ...string) error {
 	if err := c.SetNodeFiles(name, NodeFiles{}); err != nil {
 		return err
 	}
-	return c.StageMore(name, bridges...)
+	return c.AddStagedInterfaces(name, bridges...)
 }
 
-// StageMore stages bridges on a node besides what is staged there.
-func (c *Cluster) StageMore(name string, bridges ...string) error {
+// AddStagedInterfaces stages bridges on a node besides what is staged there.
+func (c *Cluster) AddStagedInterfaces(name string, bridges ...string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := c.nodeByName(name)

@@ -27,7 +27,7 @@ var replayedBesides = []string{
 
 func TestReplayRecordedExchanges(t *testing.T) {
 	t.Parallel()
-	served := pvesim.Served()
+	served := pvesim.Endpoints()
 	agree, total := 0, 0
 	for _, e := range pvetest.Exchanges(t) {
 		leads := slices.ContainsFunc(served, func(s pvesim.EndpointInfo) bool { return leadsTo(s, e) })

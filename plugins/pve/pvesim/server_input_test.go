@@ -16,7 +16,7 @@ func TestGarbageIsAnswered(t *testing.T) {
 	root := as(t, c, c.AdminToken())
 	nasty := []string{"", "..", "../../etc/passwd", "\x00", "\r\nX: y", "-1", "99999999999999999999", "1e9", "0x10",
 		strings.Repeat("a", 5000), "ü☃", "';--", "a,b;c d", "[]", "true", "%", "UPID:"}
-	for _, e := range pvesim.Served() {
+	for _, e := range pvesim.Endpoints() {
 		for i, v := range nasty {
 			path := e.Path
 			for _, p := range e.Parameters {

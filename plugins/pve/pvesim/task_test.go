@@ -14,7 +14,7 @@ import (
 func TestTaskRunsByTheClock(t *testing.T) {
 	t.Parallel()
 	c := pvesimtest.Start(t, pvesim.Options{Bare: true, TaskDuration: time.Minute})
-	c.HoldClock()
+	c.StopClock()
 	addGuest(t, c, pvesim.GuestSpec{VMID: 100, TaskLines: 4})
 	root := as(t, c, c.AdminToken())
 	upid := root.post("/nodes/pve1/qemu/100/status/start", "")

@@ -13,7 +13,7 @@ import (
 // connection is a login. It belongs to one call.
 type connection struct {
 	client               *ssh.Client
-	waits                Waits
+	waits                Timeouts
 	hostKey, hostKeyType string
 	server               string
 	// silent is true once it was closed because nothing was heard any more.

@@ -15,8 +15,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Waits are the limits of a connection. Zero values are the default ones.
-type Waits struct {
+// Timeouts are the limits of a connection. Zero values are the default ones.
+type Timeouts struct {
 	// Dial bounds TCP's part, and Handshake all from there to the login. 10 s and 20 s.
 	Dial, Handshake time.Duration
 	// Alive is how often the other side is asked for a sign of life, and Silence how long it may owe one. 15 s and 30 s.
@@ -25,8 +25,8 @@ type Waits struct {
 	Kill time.Duration
 }
 
-func (w Waits) orDefault() Waits {
-	fallback := Waits{Dial: 10 * time.Second, Handshake: 20 * time.Second, Alive: 15 * time.Second, Silence: 30 * time.Second,
+func (w Timeouts) orDefault() Timeouts {
+	fallback := Timeouts{Dial: 10 * time.Second, Handshake: 20 * time.Second, Alive: 15 * time.Second, Silence: 30 * time.Second,
 		Kill: 5 * time.Second}
 	for _, f := range []struct{ value, fallback *time.Duration }{
 		{&w.Dial, &fallback.Dial}, {&w.Handshake, &fallback.Handshake}, {&w.Alive, &fallback.Alive}, {&w.Silence, &fallback.Silence},
@@ -42,11 +42,11 @@ func (w Waits) orDefault() Waits {
 // Machine is where to log in to, and with which key.
 type Machine struct {
 	target endpoint.Target
-	waits  Waits
+	waits  Timeouts
 }
 
 // New makes one of a target whose credential has the form endpoint.FormSSHKey. Nothing is dialled.
-func New(target endpoint.Target, waits Waits) *Machine {
+func New(target endpoint.Target, waits Timeouts) *Machine {
 	return &Machine{target: target, waits: waits.orDefault()}
 }
 
@@ -207,12 +207,12 @@ func (m *Machine) told(ctx context.Context, err error) error {
 		return endpoint.NetworkError(ctx, err)
 	case errors.As(err, &lacks):
 		return (&plugin.Error{Kind: plugin.Protocol,
-			Message: "the machine's SSH server and Hostler have no algorithm in common: Hostler uses only modern algorithms"}).Because(err)
+			Message: "the machine's SSH server and Hostler have no algorithm in common: Hostler uses only modern algorithms"}).WithCause(err)
 	case strings.Contains(err.Error(), "unable to authenticate"):
 		return (&plugin.Error{Kind: plugin.TokenRejected,
-			Message: "the machine does not accept the SSH key for " + m.target.SSH.User}).Because(err)
+			Message: "the machine does not accept the SSH key for " + m.target.SSH.User}).WithCause(err)
 	case strings.Contains(err.Error(), "version string"), strings.Contains(err.Error(), "invalid packet length"):
-		return (&plugin.Error{Kind: plugin.Protocol, Message: "the server at this port does not speak SSH"}).Because(err)
+		return (&plugin.Error{Kind: plugin.Protocol, Message: "the server at this port does not speak SSH"}).WithCause(err)
 	}
 	return endpoint.NetworkError(ctx, err)
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // patient waits for a machine that is starved.
-var patient = pvessh.Waits{Dial: time.Minute, Handshake: time.Minute, Silence: time.Minute, Kill: time.Minute}
+var patient = pvessh.Timeouts{Dial: time.Minute, Handshake: time.Minute, Silence: time.Minute, Kill: time.Minute}
 
 func runTrue(t *testing.T, target endpoint.Target) error {
 	t.Helper()

@@ -234,7 +234,7 @@ func TestWhatDoesNotEndIsKilled(t *testing.T) {
 		command.Limit = 10 * time.Second // longer than it takes to cut the connection
 		_, err := pvessh.New(own.Target(), patient).RunOnNode(t.Context(), command, hypervisor.NodeStreams{
 			Output: writerFunc(func(p []byte) (int, error) {
-				go own.Cut()
+				go own.CloseConnections()
 				return len(p), nil
 			})})
 		kind(t, "running", err, plugin.Unreachable)
@@ -301,7 +301,7 @@ func TestSilence(t *testing.T) {
 	quiet := make(chan struct{})
 	target.SSH.Port = halting(t, server.Port(), quiet)
 	var once sync.Once
-	_, err := pvessh.New(target, pvessh.Waits{Alive: 50 * time.Millisecond, Silence: 300 * time.Millisecond}).RunOnNode(t.Context(),
+	_, err := pvessh.New(target, pvessh.Timeouts{Alive: 50 * time.Millisecond, Silence: 300 * time.Millisecond}).RunOnNode(t.Context(),
 		hypervisor.NodeCommand{Program: "sh", Arguments: []string{"-c", "echo said; sleep 1000"}, Limit: 20 * time.Second},
 		hypervisor.NodeStreams{Output: writerFunc(func(p []byte) (int, error) {
 			once.Do(func() { close(quiet) })

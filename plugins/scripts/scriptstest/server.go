@@ -59,8 +59,8 @@ func (s *Server) SetExtra(path string, content []byte) {
 	s.extra[path] = content
 }
 
-// Answer sets what answers in place of the server; nil is the server again. It may call Usual.
-func (s *Server) Answer(h http.HandlerFunc) {
+// SetHandler sets what answers in place of the server; nil is the server again. It may call ServeRepository.
+func (s *Server) SetHandler(h http.HandlerFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.answer = h
@@ -85,11 +85,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer(w, r)
 		return
 	}
-	s.Usual(w, r)
+	s.ServeRepository(w, r)
 }
 
-// Usual answers as the host of a repository does.
-func (s *Server) Usual(w http.ResponseWriter, r *http.Request) {
+// ServeRepository answers as the host of a repository does.
+func (s *Server) ServeRepository(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	commit := s.commit
 	asked, ok := strings.CutPrefix(r.URL.Path, "/"+Name+"/archive/")

@@ -87,7 +87,7 @@ func (s *suite) open(t *testing.T, config catalog.Config) catalog.Catalog {
 
 // listed is a sync with its entries.
 type listed struct {
-	catalog.Synced
+	catalog.SyncResult
 	entries map[string]catalog.Entry
 }
 

@@ -80,8 +80,8 @@ func testSyncCursor(t *testing.T, s *suite) {
 		return // each sync brings everything
 	}
 	l := s.sync(t, catalog.SyncRequest{Cursor: first.End.Cursor}, first.Digests)
-	if l.Begin.Whole || l.Came != 0 || len(l.Gone) != 0 || l.End.Digest != first.End.Digest || l.End.Entries != len(first.Digests) {
-		t.Errorf("nothing has changed, but %d entries were added and %d removed: %+v, %+v", l.Came, len(l.Gone), l.Begin, l.End)
+	if l.Begin.Whole || l.Added != 0 || len(l.Removed) != 0 || l.End.Digest != first.End.Digest || l.End.Entries != len(first.Digests) {
+		t.Errorf("nothing has changed, but %d entries were added and %d removed: %+v, %+v", l.Added, len(l.Removed), l.Begin, l.End)
 	}
 }
 
@@ -140,7 +140,7 @@ func testSyncChanges(t *testing.T, s *suite) {
 		t.Errorf("after a change a sync of changes results in %q and a full sync in %q, before it "+
 			"was %q", delta.End.Digest, after.End.Digest, before.End.Digest)
 	}
-	if !delta.Begin.Whole && delta.Came >= len(after.entries) {
+	if !delta.Begin.Whole && delta.Added >= len(after.entries) {
 		t.Error("the sync contains all entries, also unchanged ones")
 	}
 	same := 0

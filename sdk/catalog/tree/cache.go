@@ -54,10 +54,10 @@ func (c Cache) Get(key string) (*Tree, error) {
 	t, err := load(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, plugin.Errorf(plugin.NotFound, "the tree is not in the cache").Because(err)
+		return nil, plugin.Errorf(plugin.NotFound, "the tree is not in the cache").WithCause(err)
 	case err != nil:
 		_ = os.RemoveAll(dir)
-		return nil, plugin.Errorf(plugin.NotFound, "the cached tree is damaged").Because(err)
+		return nil, plugin.Errorf(plugin.NotFound, "the cached tree is damaged").WithCause(err)
 	}
 	now := time.Now()
 	_ = os.Chtimes(dir, now, now)
@@ -123,7 +123,7 @@ func (w *Writer) Add(p string, executable bool, r io.Reader) error {
 	case err != nil:
 		var disk *fs.PathError
 		if errors.As(err, &disk) {
-			return plugin.Errorf(plugin.Internal, "cannot write the cache").Because(err)
+			return plugin.Errorf(plugin.Internal, "cannot write the cache").WithCause(err)
 		}
 		return err
 	case size > most:
@@ -161,7 +161,7 @@ func stored(err error, p string) error {
 	if errors.As(err, &disk) && (errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrExist)) {
 		return plugin.Errorf(plugin.Protocol, "%.200q is both a file and a folder", p)
 	}
-	return plugin.Errorf(plugin.Internal, "cannot write the cache").Because(err)
+	return plugin.Errorf(plugin.Internal, "cannot write the cache").WithCause(err)
 }
 
 // Put stores the files that fill adds under a key and returns the tree. It stores
@@ -175,7 +175,7 @@ func (c Cache) Put(key string, fill func(*Writer) error) (*Tree, error) {
 func (c Cache) put(fill func(*Writer) (string, error)) (*Tree, error) {
 	dir, err := c.scratch()
 	if err != nil {
-		return nil, plugin.Errorf(plugin.Internal, "cannot write the cache").Because(err)
+		return nil, plugin.Errorf(plugin.Internal, "cannot write the cache").WithCause(err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	w := &Writer{dir: dir, limits: c.limits, seen: map[string]bool{}}
@@ -189,7 +189,7 @@ func (c Cache) put(fill func(*Writer) (string, error)) (*Tree, error) {
 		err = os.WriteFile(path.Join(dir, "index.json"), raw, 0o600)
 	}
 	if err != nil {
-		return nil, plugin.Errorf(plugin.Internal, "cannot write the cache").Because(err)
+		return nil, plugin.Errorf(plugin.Internal, "cannot write the cache").WithCause(err)
 	}
 	c.prune(key)
 	// Renaming onto a non-empty folder fails. Another process was faster then, and
@@ -198,7 +198,7 @@ func (c Cache) put(fill func(*Writer) (string, error)) (*Tree, error) {
 		if t, err := c.Get(key); err == nil {
 			return t, nil
 		}
-		return nil, plugin.Errorf(plugin.Internal, "cannot write the cache").Because(err)
+		return nil, plugin.Errorf(plugin.Internal, "cannot write the cache").WithCause(err)
 	}
 	return c.Get(key)
 }

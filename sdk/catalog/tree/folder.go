@@ -76,7 +76,7 @@ func openRegular(root *os.Root, p string) (*os.File, error) {
 
 // folderError is the error of a folder that the system does not let us read.
 func folderError(err error) error {
-	return plugin.Errorf(plugin.Refused, "the folder cannot be read").Because(err)
+	return plugin.Errorf(plugin.Refused, "the folder cannot be read").WithCause(err)
 }
 
 // PutFolder stores the present state of a folder under its Hash, and returns the
@@ -119,7 +119,7 @@ func ReadRegular(root *os.Root, p string, most int64) ([]byte, error) {
 	}
 	file, err := openRegular(root, p)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, plugin.Errorf(plugin.NotFound, "%.200q does not exist", p).Because(err)
+		return nil, plugin.Errorf(plugin.NotFound, "%.200q does not exist", p).WithCause(err)
 	}
 	if err != nil {
 		return nil, err

@@ -87,7 +87,7 @@ func (t *Tree) Read(p string) ([]byte, error) {
 	}
 	data, err := readFile(path.Join(t.dir, "files", p), f.Size)
 	if err != nil {
-		return nil, plugin.Errorf(plugin.Internal, "a file is missing in the cache").Because(err)
+		return nil, plugin.Errorf(plugin.Internal, "a file is missing in the cache").WithCause(err)
 	}
 	sum := sha256.Sum256(data)
 	if hex.EncodeToString(sum[:]) != f.Sum {

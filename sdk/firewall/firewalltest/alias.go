@@ -11,11 +11,11 @@ import (
 )
 
 func (s *suite) aliases(t *testing.T) {
-	lacks[firewall.Aliaser](t, s)
+	lacks[firewall.AliasManager](t, s)
 	one := firewall.Alias{Name: "office", CIDR: "192.0.2.10", Comment: "für das Büro"}
 	two := firewall.Alias{Name: "branch-2", CIDR: "2001:db8:1::/64"}
-	eachScope[firewall.Aliaser](t, s, "made, changed and deleted", func(t *testing.T, ctx context.Context, g ground) {
-		edit := changes[firewall.Aliaser](t, g)
+	eachScope[firewall.AliasManager](t, s, "made, changed and deleted", func(t *testing.T, ctx context.Context, g ground) {
+		edit := changes[firewall.AliasManager](t, g)
 		digest := g.wantAliases(t, ctx, "none")
 		must(t, "creating", edit.CreateAlias(ctx, g.Scope, one, digest))
 		digest = g.wantAliases(t, ctx, digest, one)
@@ -39,8 +39,8 @@ func (s *suite) aliases(t *testing.T) {
 		must(t, "deleting", edit.DeleteAlias(ctx, g.Scope, now.Name, ""))
 		g.wantAliases(t, ctx, "none")
 	})
-	eachScope[firewall.Aliaser](t, s, "what does not do", func(t *testing.T, ctx context.Context, g ground) {
-		edit := changes[firewall.Aliaser](t, g)
+	eachScope[firewall.AliasManager](t, s, "what does not do", func(t *testing.T, ctx context.Context, g ground) {
+		edit := changes[firewall.AliasManager](t, g)
 		must(t, "creating", edit.CreateAlias(ctx, g.Scope, one, ""))
 		before := g.wantAliases(t, ctx, "none", one)
 		must(t, "creating", edit.CreateAlias(ctx, g.Scope, two, ""))
@@ -82,13 +82,13 @@ func (s *suite) aliases(t *testing.T) {
 			wantField(t, "stale", edit.CreateAlias(ctx, g.Scope, firewall.Alias{Name: "another", CIDR: "192.0.2.1"}, before), plugin.Conflict,
 				firewall.FieldDigest)
 		}
-		noRight(t, g, func(edit firewall.Aliaser) error {
+		noRight(t, g, func(edit firewall.AliasManager) error {
 			return edit.CreateAlias(ctx, g.Scope, firewall.Alias{Name: "another", CIDR: "192.0.2.1"}, "")
 		})
-		noRight(t, g, func(edit firewall.Aliaser) error {
+		noRight(t, g, func(edit firewall.AliasManager) error {
 			return edit.ChangeAlias(ctx, g.Scope, one.Name, firewall.AliasChange{CIDR: "192.0.2.1"})
 		})
-		noRight(t, g, func(edit firewall.Aliaser) error { return edit.DeleteAlias(ctx, g.Scope, one.Name, "") })
+		noRight(t, g, func(edit firewall.AliasManager) error { return edit.DeleteAlias(ctx, g.Scope, one.Name, "") })
 		if now := g.wantAliases(t, ctx, before, one, two); now != digest {
 			t.Errorf("digest %q became %q", digest, now)
 		}
@@ -98,7 +98,7 @@ func (s *suite) aliases(t *testing.T) {
 // wantAliases wants exactly these aliases, in any order, and another digest than before.
 func (g ground) wantAliases(t *testing.T, ctx context.Context, before string, want ...firewall.Alias) string {
 	t.Helper()
-	found, digest, err := reads[firewall.Aliaser](t, g).Aliases(ctx, g.Scope)
+	found, digest, err := reads[firewall.AliasManager](t, g).Aliases(ctx, g.Scope)
 	must(t, "listing", err)
 	byName := func(a, b firewall.Alias) int { return strings.Compare(a.Name, b.Name) }
 	slices.SortFunc(found, byName)

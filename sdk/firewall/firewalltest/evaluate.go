@@ -11,10 +11,10 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Evaluated is where packets are judged: two guests of one endpoint, with a
+// EvaluationSetup is where packets are judged: two guests of one endpoint, with a
 // network interface and an address of one version of IP each that the rules of
 // that guest act on as soon as the firewall is on. Nothing is changed there.
-type Evaluated struct {
+type EvaluationSetup struct {
 	Target func(t testing.TB, capability endpoint.Capability) endpoint.Target
 	// From and To are the guests, and Node is a node with an address.
 	From, To firewall.Guest
@@ -44,7 +44,7 @@ func (s *suite) evaluate(t *testing.T) {
 				t.Errorf("ends are %+v, %+v", v.From, v.To)
 			}
 			hop := v.Hops[len(v.Hops)-1]
-			looked := func(position int, why firewall.Why) bool {
+			looked := func(position int, why firewall.Reason) bool {
 				return slices.ContainsFunc(hop.Steps, func(s firewall.Step) bool {
 					return s.Rule != nil && s.Rule.Rule.Position == position && s.Why == why
 				})
@@ -208,7 +208,7 @@ func (s *suite) evaluate(t *testing.T) {
 
 // evaluated is Evaluated with the opened firewall.
 type evaluated struct {
-	Evaluated
+	EvaluationSetup
 	fw firewall.Evaluator
 }
 

@@ -25,10 +25,10 @@ type EmptyScope struct {
 	Target func(t testing.TB, capability endpoint.Capability) endpoint.Target
 }
 
-// WrittenLog is a log with the lines that it has: three or more, numbered from
+// LogSetup is a log with the lines that it has: three or more, numbered from
 // 1 on, at least one of them with an entry. A line with an entry is a second or
 // more later than the one before.
-type WrittenLog struct {
+type LogSetup struct {
 	Scope firewall.Scope
 	Lines []firewall.LogLine
 }
@@ -65,9 +65,9 @@ type Config struct {
 	// it has. A kind without them skips its case.
 	Options map[firewall.ScopeKind]firewall.Options
 	// Log gives logs of all kinds of scopes that have one.
-	Log func(t testing.TB) []WrittenLog
+	Log func(t testing.TB) []LogSetup
 	// Evaluated gives where packets are judged.
-	Evaluated func(t testing.TB) Evaluated
+	Evaluated func(t testing.TB) EvaluationSetup
 	// Lacking gives a target whose token may not read the rules of the cluster.
 	Lacking func(t testing.TB) endpoint.Target
 }

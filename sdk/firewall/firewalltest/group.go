@@ -12,7 +12,7 @@ import (
 )
 
 func (s *suite) groups(t *testing.T) {
-	lacks[firewall.Grouper](t, s)
+	lacks[firewall.GroupManager](t, s)
 	one, two := firewall.Group{Name: "web", Comment: "für das Netz"}, firewall.Group{Name: "mail-2"}
 	onCluster := func(name string, body func(t *testing.T, ctx context.Context, g ground)) {
 		s.run(t, name, func(t *testing.T, ctx context.Context) {
@@ -23,7 +23,7 @@ func (s *suite) groups(t *testing.T) {
 		})
 	}
 	onCluster("made, changed and deleted", func(t *testing.T, ctx context.Context, g ground) {
-		edit := changes[firewall.Grouper](t, g)
+		edit := changes[firewall.GroupManager](t, g)
 		digest := g.wantGroups(t, ctx, "none")
 		must(t, "creating", edit.CreateGroup(ctx, one, digest))
 		digest = g.wantGroups(t, ctx, digest, one)
@@ -45,7 +45,7 @@ func (s *suite) groups(t *testing.T) {
 		if !has[firewall.RuleEditor](s, firewall.GroupScope) {
 			t.Skip("groups have no rules that can be changed")
 		}
-		edit := changes[firewall.Grouper](t, g)
+		edit := changes[firewall.GroupManager](t, g)
 		must(t, "creating", edit.CreateGroup(ctx, one, ""))
 		in := ground{EmptyScope{firewall.Scope{Kind: firewall.GroupScope, Group: one.Name}, g.Target}, s}
 		rules := in.makeRules(t, ctx)
@@ -62,7 +62,7 @@ func (s *suite) groups(t *testing.T) {
 		g.wantGroups(t, ctx, "none")
 	})
 	onCluster("what does not do", func(t *testing.T, ctx context.Context, g ground) {
-		edit := changes[firewall.Grouper](t, g)
+		edit := changes[firewall.GroupManager](t, g)
 		must(t, "creating", edit.CreateGroup(ctx, one, ""))
 		before := g.wantGroups(t, ctx, "none", one)
 		must(t, "creating", edit.CreateGroup(ctx, two, ""))
@@ -92,11 +92,13 @@ func (s *suite) groups(t *testing.T) {
 				firewall.FieldDigest)
 			wantField(t, "stale", edit.DeleteGroup(ctx, one.Name, before), plugin.Conflict, firewall.FieldDigest)
 		}
-		noRight(t, g, func(edit firewall.Grouper) error { return edit.CreateGroup(ctx, firewall.Group{Name: "another"}, "") })
-		noRight(t, g, func(edit firewall.Grouper) error {
+		noRight(t, g, func(edit firewall.GroupManager) error {
+			return edit.CreateGroup(ctx, firewall.Group{Name: "another"}, "")
+		})
+		noRight(t, g, func(edit firewall.GroupManager) error {
 			return edit.ChangeGroup(ctx, one.Name, firewall.GroupChange{Comment: ptr("c")})
 		})
-		noRight(t, g, func(edit firewall.Grouper) error { return edit.DeleteGroup(ctx, one.Name, "") })
+		noRight(t, g, func(edit firewall.GroupManager) error { return edit.DeleteGroup(ctx, one.Name, "") })
 		if now := g.wantGroups(t, ctx, before, one, two); now != digest {
 			t.Errorf("digest %q became %q", digest, now)
 		}
@@ -106,7 +108,7 @@ func (s *suite) groups(t *testing.T) {
 // wantGroups wants exactly these groups, in any order, and another digest than before.
 func (g ground) wantGroups(t *testing.T, ctx context.Context, before string, want ...firewall.Group) string {
 	t.Helper()
-	found, digest, err := reads[firewall.Grouper](t, g).Groups(ctx)
+	found, digest, err := reads[firewall.GroupManager](t, g).Groups(ctx)
 	must(t, "listing", err)
 	byName := func(a, b firewall.Group) int { return strings.Compare(a.Name, b.Name) }
 	slices.SortFunc(found, byName)

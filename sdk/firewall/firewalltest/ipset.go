@@ -11,10 +11,10 @@ import (
 )
 
 func (s *suite) ipSets(t *testing.T) {
-	lacks[firewall.IPSetter](t, s)
+	lacks[firewall.IPSetManager](t, s)
 	one, two := firewall.IPSet{Name: "web", Comment: "für das Netz"}, firewall.IPSet{Name: "mail-2"}
-	eachScope[firewall.IPSetter](t, s, "made and deleted", func(t *testing.T, ctx context.Context, g ground) {
-		edit := changes[firewall.IPSetter](t, g)
+	eachScope[firewall.IPSetManager](t, s, "made and deleted", func(t *testing.T, ctx context.Context, g ground) {
+		edit := changes[firewall.IPSetManager](t, g)
 		digest := g.wantSets(t, ctx, "none")
 		must(t, "creating", edit.CreateIPSet(ctx, g.Scope, one, digest))
 		digest = g.wantSets(t, ctx, digest, one)
@@ -25,8 +25,8 @@ func (s *suite) ipSets(t *testing.T) {
 		must(t, "deleting with what is in it", edit.DeleteIPSet(ctx, g.Scope, two.Name, true, ""))
 		g.wantSets(t, ctx, "none")
 	})
-	eachScope[firewall.IPSetter](t, s, "what does not do", func(t *testing.T, ctx context.Context, g ground) {
-		edit := changes[firewall.IPSetter](t, g)
+	eachScope[firewall.IPSetManager](t, s, "what does not do", func(t *testing.T, ctx context.Context, g ground) {
+		edit := changes[firewall.IPSetManager](t, g)
 		must(t, "creating", edit.CreateIPSet(ctx, g.Scope, one, ""))
 		before := g.wantSets(t, ctx, "none", one)
 		must(t, "creating", edit.CreateIPSet(ctx, g.Scope, two, ""))
@@ -47,10 +47,10 @@ func (s *suite) ipSets(t *testing.T) {
 			wantField(t, "stale", edit.CreateIPSet(ctx, g.Scope, firewall.IPSet{Name: "another"}, before), plugin.Conflict, firewall.FieldDigest)
 			wantField(t, "stale", edit.DeleteIPSet(ctx, g.Scope, one.Name, true, before), plugin.Conflict, firewall.FieldDigest)
 		}
-		noRight(t, g, func(edit firewall.IPSetter) error {
+		noRight(t, g, func(edit firewall.IPSetManager) error {
 			return edit.CreateIPSet(ctx, g.Scope, firewall.IPSet{Name: "another"}, "")
 		})
-		noRight(t, g, func(edit firewall.IPSetter) error { return edit.DeleteIPSet(ctx, g.Scope, one.Name, true, "") })
+		noRight(t, g, func(edit firewall.IPSetManager) error { return edit.DeleteIPSet(ctx, g.Scope, one.Name, true, "") })
 		if now := g.wantSets(t, ctx, before, one, two); now != digest {
 			t.Errorf("digest %q became %q", digest, now)
 		}
@@ -60,7 +60,7 @@ func (s *suite) ipSets(t *testing.T) {
 // wantSets wants exactly these sets, in any order, and another digest than before.
 func (g ground) wantSets(t *testing.T, ctx context.Context, before string, want ...firewall.IPSet) string {
 	t.Helper()
-	found, digest, err := reads[firewall.IPSetter](t, g).IPSets(ctx, g.Scope)
+	found, digest, err := reads[firewall.IPSetManager](t, g).IPSets(ctx, g.Scope)
 	must(t, "listing", err)
 	byName := func(a, b firewall.IPSet) int { return strings.Compare(a.Name, b.Name) }
 	slices.SortFunc(found, byName)

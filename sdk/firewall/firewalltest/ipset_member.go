@@ -12,7 +12,7 @@ import (
 
 func (s *suite) ipSetMembers(t *testing.T) {
 	lacks[firewall.IPSetMemberEditor](t, s)
-	if _, makes := firewall.As[firewall.IPSetter](s.FirewallType); !makes {
+	if _, makes := firewall.As[firewall.IPSetManager](s.FirewallType); !makes {
 		t.Skip("the firewall cannot create sets")
 	}
 	const set = "servers"
@@ -21,7 +21,7 @@ func (s *suite) ipSetMembers(t *testing.T) {
 	six := firewall.IPSetMember{CIDR: "2001:db8:2::/64"}
 	start := func(t *testing.T, ctx context.Context, g ground) firewall.IPSetMemberEditor {
 		t.Helper()
-		must(t, "creating the set", changes[firewall.IPSetter](t, g).CreateIPSet(ctx, g.Scope, firewall.IPSet{Name: set}, ""))
+		must(t, "creating the set", changes[firewall.IPSetManager](t, g).CreateIPSet(ctx, g.Scope, firewall.IPSet{Name: set}, ""))
 		return changes[firewall.IPSetMemberEditor](t, g)
 	}
 	eachScope[firewall.IPSetMemberEditor](t, s, "added, changed and removed", func(t *testing.T, ctx context.Context, g ground) {
@@ -44,7 +44,7 @@ func (s *suite) ipSetMembers(t *testing.T) {
 		digest = g.wantMembers(t, ctx, set, digest, net, not, six)
 		must(t, "removing", edit.RemoveIPSetMember(ctx, g.Scope, set, net.CIDR, digest))
 		g.wantMembers(t, ctx, set, digest, not, six)
-		sets := changes[firewall.IPSetter](t, g)
+		sets := changes[firewall.IPSetManager](t, g)
 		wantField(t, "deleting a set with members", sets.DeleteIPSet(ctx, g.Scope, set, false, ""), plugin.Conflict, firewall.FieldMembers)
 		g.wantMembers(t, ctx, set, digest, not, six)
 		must(t, "deleting the set with its members", sets.DeleteIPSet(ctx, g.Scope, set, true, ""))

@@ -12,13 +12,13 @@ import (
 
 func (s *suite) options(t *testing.T) {
 	t.Parallel()
-	if _, ok := firewall.As[firewall.Optioner](s.FirewallType); !ok {
+	if _, ok := firewall.As[firewall.OptionsManager](s.FirewallType); !ok {
 		t.Skip("the firewall has no options")
 	}
-	as := func(t *testing.T, capability endpoint.Capability) firewall.Optioner {
-		return open[firewall.Optioner](t, s, s.Target(t, capability))
+	as := func(t *testing.T, capability endpoint.Capability) firewall.OptionsManager {
+		return open[firewall.OptionsManager](t, s, s.Target(t, capability))
 	}
-	eachScope[firewall.Optioner](t, s, "all of a scope", s.allOptions)
+	eachScope[firewall.OptionsManager](t, s, "all of a scope", s.allOptions)
 	s.run(t, "set, read, and not set any more", func(t *testing.T, ctx context.Context) {
 		if s.Guest == nil {
 			t.Skip("no hook Guest")
@@ -96,7 +96,7 @@ func (s *suite) options(t *testing.T) {
 		wantKind(t, as(t, endpoint.Monitoring).ChangeOptions(ctx, guest, change), plugin.Denied)
 		target := s.Target(t, endpoint.Lifecycle)
 		target.Credential.Secret = "00000000-dead-beef-0000-000000000000"
-		wrong := open[firewall.Optioner](t, s, target)
+		wrong := open[firewall.OptionsManager](t, s, target)
 		wantKind(t, wrong.ChangeOptions(ctx, guest, change), plugin.TokenRejected)
 		_, err := wrong.Options(ctx, guest)
 		wantKind(t, err, plugin.TokenRejected)
@@ -109,10 +109,10 @@ func (s *suite) allOptions(t *testing.T, ctx context.Context, g ground) {
 	if !given {
 		t.Skip("no options are given for it")
 	}
-	edit := changes[firewall.Optioner](t, g)
+	edit := changes[firewall.OptionsManager](t, g)
 	read := func() firewall.Options {
 		t.Helper()
-		now, err := reads[firewall.Optioner](t, g).Options(ctx, g.Scope)
+		now, err := reads[firewall.OptionsManager](t, g).Options(ctx, g.Scope)
 		must(t, "reading", err)
 		return now
 	}
@@ -143,7 +143,7 @@ func (s *suite) allOptions(t *testing.T, ctx context.Context, g ground) {
 		change := firewall.OptionsChange{Set: firewall.Options{Digest: neverADigest}, Clear: names}
 		wantField(t, "stale", edit.ChangeOptions(ctx, g.Scope, change), plugin.Conflict, firewall.FieldDigest)
 	}
-	noRight(t, g, func(edit firewall.Optioner) error {
+	noRight(t, g, func(edit firewall.OptionsManager) error {
 		return edit.ChangeOptions(ctx, g.Scope, firewall.OptionsChange{Clear: names})
 	})
 	if again := read(); !reflect.DeepEqual(again, now) {

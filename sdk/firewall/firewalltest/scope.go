@@ -22,23 +22,23 @@ func (s *suite) scopes(t *testing.T) {
 	lacking(t, s, func(ctx context.Context, fw firewall.RuleMover, on firewall.Scope) error {
 		return fw.MoveRule(ctx, on, 0, 0, "")
 	})
-	lacking(t, s, func(ctx context.Context, fw firewall.Aliaser, on firewall.Scope) error {
+	lacking(t, s, func(ctx context.Context, fw firewall.AliasManager, on firewall.Scope) error {
 		return fw.DeleteAlias(ctx, on, "name", "")
 	})
-	lacking(t, s, func(ctx context.Context, fw firewall.IPSetter, on firewall.Scope) error {
+	lacking(t, s, func(ctx context.Context, fw firewall.IPSetManager, on firewall.Scope) error {
 		return fw.DeleteIPSet(ctx, on, "name", false, "")
 	})
 	lacking(t, s, func(ctx context.Context, fw firewall.IPSetMemberEditor, on firewall.Scope) error {
 		return fw.RemoveIPSetMember(ctx, on, "name", "192.0.2.1", "")
 	})
-	lacking(t, s, func(ctx context.Context, fw firewall.Optioner, on firewall.Scope) error {
+	lacking(t, s, func(ctx context.Context, fw firewall.OptionsManager, on firewall.Scope) error {
 		return fw.ChangeOptions(ctx, on, firewall.OptionsChange{})
 	})
 	lacking(t, s, func(ctx context.Context, fw firewall.LogReader, on firewall.Scope) error {
 		_, err := fw.Log(ctx, on, firewall.LogQuery{})
 		return err
 	})
-	lacking(t, s, func(ctx context.Context, fw firewall.Referencer, on firewall.Scope) error {
+	lacking(t, s, func(ctx context.Context, fw firewall.ReferenceLister, on firewall.Scope) error {
 		_, err := fw.References(ctx, on)
 		return err
 	})

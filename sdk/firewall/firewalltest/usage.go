@@ -10,9 +10,9 @@ import (
 )
 
 func (s *suite) references(t *testing.T) {
-	lacks[firewall.Referencer](t, s)
-	eachScope[firewall.Referencer](t, s, "what rules may name", func(t *testing.T, ctx context.Context, g ground) {
-		if before, err := reads[firewall.Referencer](t, g).References(ctx, g.Scope); err != nil || len(before) > 0 {
+	lacks[firewall.ReferenceLister](t, s)
+	eachScope[firewall.ReferenceLister](t, s, "what rules may name", func(t *testing.T, ctx context.Context, g ground) {
+		if before, err := reads[firewall.ReferenceLister](t, g).References(ctx, g.Scope); err != nil || len(before) > 0 {
 			t.Errorf("references of an empty scope are %+v, %v", before, err)
 		}
 		for kind, name := range g.makeObjects(t, ctx) {
@@ -35,14 +35,14 @@ func (s *suite) references(t *testing.T) {
 func (g ground) makeObjects(t *testing.T, ctx context.Context) map[firewall.ObjectKind]string {
 	t.Helper()
 	made := map[firewall.ObjectKind]string{}
-	if has[firewall.Aliaser](g.s, g.Scope.Kind) {
+	if has[firewall.AliasManager](g.s, g.Scope.Kind) {
 		alias := firewall.Alias{Name: "named-one", CIDR: "192.0.2.77", Comment: "for a rule"}
-		must(t, "creating an alias", changes[firewall.Aliaser](t, g).CreateAlias(ctx, g.Scope, alias, ""))
+		must(t, "creating an alias", changes[firewall.AliasManager](t, g).CreateAlias(ctx, g.Scope, alias, ""))
 		made[firewall.AliasObject] = alias.Name
 	}
-	if has[firewall.IPSetter](g.s, g.Scope.Kind) {
+	if has[firewall.IPSetManager](g.s, g.Scope.Kind) {
 		set := firewall.IPSet{Name: "named-all", Comment: "for a rule"}
-		must(t, "creating a set", changes[firewall.IPSetter](t, g).CreateIPSet(ctx, g.Scope, set, ""))
+		must(t, "creating a set", changes[firewall.IPSetManager](t, g).CreateIPSet(ctx, g.Scope, set, ""))
 		made[firewall.IPSetObject] = set.Name
 	}
 	return made
@@ -50,7 +50,7 @@ func (g ground) makeObjects(t *testing.T, ctx context.Context) map[firewall.Obje
 
 func (g ground) reference(t *testing.T, ctx context.Context, kind firewall.ObjectKind, name string) firewall.Reference {
 	t.Helper()
-	all, err := reads[firewall.Referencer](t, g).References(ctx, g.Scope)
+	all, err := reads[firewall.ReferenceLister](t, g).References(ctx, g.Scope)
 	must(t, "listing references", err)
 	i := slices.IndexFunc(all, func(r firewall.Reference) bool { return r.Kind == kind && r.Name == name && r.Scope == g.Scope.Kind })
 	if i < 0 {
@@ -62,7 +62,7 @@ func (g ground) reference(t *testing.T, ctx context.Context, kind firewall.Objec
 func (s *suite) usage(t *testing.T) {
 	lacks[firewall.UsageFinder](t, s)
 	eachScope[firewall.UsageFinder](t, s, "of what rules and sets name", func(t *testing.T, ctx context.Context, g ground) {
-		if !has[firewall.Referencer](s, g.Scope.Kind) || !has[firewall.RuleEditor](s, g.Scope.Kind) {
+		if !has[firewall.ReferenceLister](s, g.Scope.Kind) || !has[firewall.RuleEditor](s, g.Scope.Kind) {
 			t.Skip("the scope has no references or no rules")
 		}
 		edit, names := changes[firewall.RuleEditor](t, g), g.makeObjects(t, ctx)
@@ -85,10 +85,10 @@ func (s *suite) usage(t *testing.T) {
 		}
 	})
 	eachScope[firewall.UsageFinder](t, s, "of groups", func(t *testing.T, ctx context.Context, g ground) {
-		if g.Scope.Kind != firewall.ClusterScope || !has[firewall.Grouper](s, firewall.ClusterScope) {
+		if g.Scope.Kind != firewall.ClusterScope || !has[firewall.GroupManager](s, firewall.ClusterScope) {
 			t.Skip("the scope has no groups")
 		}
-		must(t, "creating a group", changes[firewall.Grouper](t, g).CreateGroup(ctx, firewall.Group{Name: "web"}, ""))
+		must(t, "creating a group", changes[firewall.GroupManager](t, g).CreateGroup(ctx, firewall.Group{Name: "web"}, ""))
 		g.wantPlaces(t, ctx, firewall.GroupObject, "web")
 		rule := firewall.Rule{Direction: firewall.DirectionGroup, Action: "web", Enabled: true}
 		at, _, err := changes[firewall.RuleEditor](t, g).CreateRule(ctx, g.Scope, rule, "")

@@ -9,9 +9,9 @@ import (
 	"github.com/hostler/hostler/sdk/firewall"
 )
 
-var _ firewall.Aliaser = (*Firewall)(nil)
+var _ firewall.AliasManager = (*Firewall)(nil)
 
-// Aliases implements firewall.Aliaser.
+// Aliases implements firewall.AliasManager.
 func (f *Firewall) Aliases(ctx context.Context, scope firewall.Scope) (aliases []firewall.Alias, sum string, err error) {
 	err = f.read(ctx, "Aliases", func(e *Endpoint) error {
 		s, err := f.at(e, scope, "aliases")
@@ -24,7 +24,7 @@ func (f *Firewall) Aliases(ctx context.Context, scope firewall.Scope) (aliases [
 	return aliases, sum, err
 }
 
-// CreateAlias implements firewall.Aliaser.
+// CreateAlias implements firewall.AliasManager.
 func (f *Firewall) CreateAlias(ctx context.Context, scope firewall.Scope, alias firewall.Alias, sum string) error {
 	return f.editAliases(ctx, "CreateAlias", scope, sum, func(s *state) error {
 		if err := checkAlias(alias); err != nil {
@@ -38,7 +38,7 @@ func (f *Firewall) CreateAlias(ctx context.Context, scope firewall.Scope, alias 
 	})
 }
 
-// ChangeAlias implements firewall.Aliaser.
+// ChangeAlias implements firewall.AliasManager.
 func (f *Firewall) ChangeAlias(ctx context.Context, scope firewall.Scope, name string, change firewall.AliasChange) error {
 	return f.editAliases(ctx, "ChangeAlias", scope, change.Digest, func(s *state) error {
 		i := s.alias(name)
@@ -70,7 +70,7 @@ func (f *Firewall) ChangeAlias(ctx context.Context, scope firewall.Scope, name s
 	})
 }
 
-// DeleteAlias implements firewall.Aliaser.
+// DeleteAlias implements firewall.AliasManager.
 func (f *Firewall) DeleteAlias(ctx context.Context, scope firewall.Scope, name, sum string) error {
 	return f.editAliases(ctx, "DeleteAlias", scope, sum, func(s *state) error {
 		i := s.alias(name)

@@ -166,7 +166,7 @@ func parts(rule firewall.Rule) []firewall.Rule {
 	return all
 }
 
-func (w *walk) match(s firewall.State, rule firewall.Rule) firewall.Why {
+func (w *walk) match(s firewall.State, rule firewall.Rule) firewall.Reason {
 	switch {
 	case !rule.Enabled:
 		return firewall.NotEnabled

@@ -9,8 +9,8 @@ import (
 )
 
 var (
-	_ firewall.Grouper     = (*Firewall)(nil)
-	_ firewall.MacroLister = (*Firewall)(nil)
+	_ firewall.GroupManager = (*Firewall)(nil)
+	_ firewall.MacroLister  = (*Firewall)(nil)
 )
 
 var clusterScope = firewall.Scope{Kind: firewall.ClusterScope}
@@ -19,7 +19,7 @@ func groupScope(name string) firewall.Scope {
 	return firewall.Scope{Kind: firewall.GroupScope, Group: name}
 }
 
-// Groups implements firewall.Grouper.
+// Groups implements firewall.GroupManager.
 func (f *Firewall) Groups(ctx context.Context) (groups []firewall.Group, sum string, err error) {
 	err = f.read(ctx, "Groups", func(e *Endpoint) error {
 		groups, sum = slices.Clone(e.groups), digest(e.groups)
@@ -28,7 +28,7 @@ func (f *Firewall) Groups(ctx context.Context) (groups []firewall.Group, sum str
 	return groups, sum, err
 }
 
-// CreateGroup implements firewall.Grouper.
+// CreateGroup implements firewall.GroupManager.
 func (f *Firewall) CreateGroup(ctx context.Context, group firewall.Group, sum string) error {
 	return f.editGroups(ctx, "CreateGroup", sum, func(e *Endpoint) error {
 		if err := firewall.CheckName(firewall.FieldName, group.Name); err != nil {
@@ -46,7 +46,7 @@ func (f *Firewall) CreateGroup(ctx context.Context, group firewall.Group, sum st
 	})
 }
 
-// ChangeGroup implements firewall.Grouper.
+// ChangeGroup implements firewall.GroupManager.
 func (f *Firewall) ChangeGroup(ctx context.Context, name string, change firewall.GroupChange) error {
 	return f.editGroups(ctx, "ChangeGroup", change.Digest, func(e *Endpoint) error {
 		i := e.group(name)
@@ -78,7 +78,7 @@ func (f *Firewall) ChangeGroup(ctx context.Context, name string, change firewall
 	})
 }
 
-// DeleteGroup implements firewall.Grouper.
+// DeleteGroup implements firewall.GroupManager.
 func (f *Firewall) DeleteGroup(ctx context.Context, name, sum string) error {
 	return f.editGroups(ctx, "DeleteGroup", sum, func(e *Endpoint) error {
 		i := e.group(name)

@@ -9,11 +9,11 @@ import (
 )
 
 var (
-	_ firewall.IPSetter          = (*Firewall)(nil)
+	_ firewall.IPSetManager      = (*Firewall)(nil)
 	_ firewall.IPSetMemberEditor = (*Firewall)(nil)
 )
 
-// IPSets implements firewall.IPSetter.
+// IPSets implements firewall.IPSetManager.
 func (f *Firewall) IPSets(ctx context.Context, scope firewall.Scope) (sets []firewall.IPSet, sum string, err error) {
 	err = f.read(ctx, "IPSets", func(e *Endpoint) error {
 		s, err := f.at(e, scope, "ipsets")
@@ -34,7 +34,7 @@ func (s *state) listSets() (sets []firewall.IPSet) {
 	return sets
 }
 
-// CreateIPSet implements firewall.IPSetter.
+// CreateIPSet implements firewall.IPSetManager.
 func (f *Firewall) CreateIPSet(ctx context.Context, scope firewall.Scope, set firewall.IPSet, sum string) error {
 	return f.editSets(ctx, "CreateIPSet", scope, sum, func(s *state) error {
 		if err := firewall.CheckName(firewall.FieldName, set.Name); err != nil {
@@ -51,7 +51,7 @@ func (f *Firewall) CreateIPSet(ctx context.Context, scope firewall.Scope, set fi
 	})
 }
 
-// DeleteIPSet implements firewall.IPSetter.
+// DeleteIPSet implements firewall.IPSetManager.
 func (f *Firewall) DeleteIPSet(ctx context.Context, scope firewall.Scope, name string, withMembers bool, sum string) error {
 	return f.editSets(ctx, "DeleteIPSet", scope, sum, func(s *state) error {
 		switch set := s.set(name); {

@@ -9,46 +9,48 @@ import (
 	"github.com/hostler/hostler/sdk/firewall"
 )
 
-// Lists is a backend of another shape, as lists of access control have it:
+// ListBackend is a backend of another shape, as lists of access control have it:
 // rules of the cluster that can only be read, and rules of guests without an
 // order, and a log of these. It has no scopes of nodes, no options, and no
 // names for addresses.
-type Lists struct{ *Backend }
+type ListBackend struct{ *Backend }
 
 // NewLists makes one without endpoints.
-func NewLists() Lists {
-	return Lists{&Backend{endpoints: map[string]*Endpoint{}, scopes: []firewall.ScopeAbilities{
+func NewLists() ListBackend {
+	return ListBackend{&Backend{endpoints: map[string]*Endpoint{}, scopes: []firewall.ScopeAbilities{
 		{Kind: firewall.ClusterScope, Abilities: []string{"rules"}},
 		{Kind: firewall.GuestScope, Abilities: []string{"rules", "rule_edit", "log"}},
 	}}}
 }
 
 // Open implements firewall.Backend.
-func (l Lists) Open(_ context.Context, target endpoint.Target) (firewall.Firewall, error) {
-	return &List{l.open(target)}, nil
+func (l ListBackend) Open(_ context.Context, target endpoint.Target) (firewall.Firewall, error) {
+	return &ListFirewall{l.open(target)}, nil
 }
 
-// List is one endpoint seen through one token.
-type List struct{ fw *Firewall }
+// ListFirewall is one endpoint seen through one token.
+type ListFirewall struct{ fw *Firewall }
 
 var (
-	_ firewall.RuleLister   = (*List)(nil)
-	_ firewall.RuleEditor   = (*List)(nil)
-	_ firewall.LogReader    = (*List)(nil)
-	_ firewall.ScopeClaimer = (*List)(nil)
+	_ firewall.RuleLister           = (*ListFirewall)(nil)
+	_ firewall.RuleEditor           = (*ListFirewall)(nil)
+	_ firewall.LogReader            = (*ListFirewall)(nil)
+	_ firewall.ScopeAbilityReporter = (*ListFirewall)(nil)
 )
 
-// CanAt implements firewall.ScopeClaimer.
-func (l *List) CanAt(kind firewall.ScopeKind, ability string) bool { return l.fw.CanAt(kind, ability) }
+// CanAt implements firewall.ScopeAbilityReporter.
+func (l *ListFirewall) CanAt(kind firewall.ScopeKind, ability string) bool {
+	return l.fw.CanAt(kind, ability)
+}
 
 // Rules implements firewall.RuleLister. They are sorted: the order means
 // nothing, but is always the same.
-func (l *List) Rules(ctx context.Context, scope firewall.Scope) ([]firewall.Rule, string, error) {
+func (l *ListFirewall) Rules(ctx context.Context, scope firewall.Scope) ([]firewall.Rule, string, error) {
 	return l.fw.Rules(ctx, scope)
 }
 
 // CreateRule implements firewall.RuleEditor: a rule stands where it is sorted to.
-func (l *List) CreateRule(ctx context.Context, scope firewall.Scope, rule firewall.Rule, sum string) (position int,
+func (l *ListFirewall) CreateRule(ctx context.Context, scope firewall.Scope, rule firewall.Rule, sum string) (position int,
 	after string, err error) {
 	err = l.edit(ctx, "CreateRule", scope, sum, func(e *Endpoint, s *state) error {
 		if err := e.checkRule(rule); err != nil {
@@ -65,7 +67,7 @@ func (l *List) CreateRule(ctx context.Context, scope firewall.Scope, rule firewa
 }
 
 // ChangeRule implements firewall.RuleEditor. The rule may stand elsewhere afterwards.
-func (l *List) ChangeRule(ctx context.Context, scope firewall.Scope, position int, change firewall.RuleChange) error {
+func (l *ListFirewall) ChangeRule(ctx context.Context, scope firewall.Scope, position int, change firewall.RuleChange) error {
 	return l.edit(ctx, "ChangeRule", scope, change.Digest, func(e *Endpoint, s *state) error {
 		if position < 0 || position >= len(s.rules) {
 			return missing(firewall.FieldPosition)
@@ -85,19 +87,19 @@ func (l *List) ChangeRule(ctx context.Context, scope firewall.Scope, position in
 }
 
 // DeleteRule implements firewall.RuleEditor.
-func (l *List) DeleteRule(ctx context.Context, scope firewall.Scope, position int, sum string) error {
+func (l *ListFirewall) DeleteRule(ctx context.Context, scope firewall.Scope, position int, sum string) error {
 	return l.fw.DeleteRule(ctx, scope, position, sum)
 }
 
 // Log implements firewall.LogReader.
-func (l *List) Log(ctx context.Context, scope firewall.Scope, query firewall.LogQuery) (firewall.Log, error) {
+func (l *ListFirewall) Log(ctx context.Context, scope firewall.Scope, query firewall.LogQuery) (firewall.Log, error) {
 	return l.fw.Log(ctx, scope, query)
 }
 
 // Close implements firewall.Firewall.
-func (l *List) Close() error { return nil }
+func (l *ListFirewall) Close() error { return nil }
 
-func (l *List) edit(ctx context.Context, method string, scope firewall.Scope, sum string, do func(*Endpoint, *state) error) error {
+func (l *ListFirewall) edit(ctx context.Context, method string, scope firewall.Scope, sum string, do func(*Endpoint, *state) error) error {
 	return l.fw.edit(ctx, method, "rule_edit", scope, sum, do)
 }
 

@@ -18,7 +18,7 @@ func TestConformanceOfLists(t *testing.T) {
 	at.AddLog(guest, writtenLog()...)
 	var scopes atomic.Int64
 	firewalltest.Run(t, firewalltest.Config{
-		Backend: backend, FirewallType: (*membackend.List)(nil),
+		Backend: backend, FirewallType: (*membackend.ListFirewall)(nil),
 		Target: func(_ testing.TB, capability endpoint.Capability) endpoint.Target { return at.Target(capability) },
 		Lists: func(testing.TB) []firewalltest.List {
 			return []firewalltest.List{{Scope: firewall.Scope{Kind: firewall.ClusterScope}}, {Scope: guest}}
@@ -26,8 +26,8 @@ func TestConformanceOfLists(t *testing.T) {
 		Empty: func(_ testing.TB, kind firewall.ScopeKind) firewalltest.EmptyScope {
 			return emptyScope(backend, kind, scopes.Add(1))
 		},
-		Log: func(testing.TB) []firewalltest.WrittenLog {
-			return []firewalltest.WrittenLog{{Scope: guest, Lines: writtenLog()}}
+		Log: func(testing.TB) []firewalltest.LogSetup {
+			return []firewalltest.LogSetup{{Scope: guest, Lines: writtenLog()}}
 		},
 	})
 }

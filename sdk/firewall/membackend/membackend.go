@@ -142,9 +142,9 @@ type Firewall struct {
 	target  endpoint.Target
 }
 
-var _ firewall.ScopeClaimer = (*Firewall)(nil)
+var _ firewall.ScopeAbilityReporter = (*Firewall)(nil)
 
-// CanAt implements firewall.ScopeClaimer.
+// CanAt implements firewall.ScopeAbilityReporter.
 func (f *Firewall) CanAt(kind firewall.ScopeKind, ability string) bool {
 	return firewall.Info{Scopes: f.backend.scopes}.Has(kind, ability)
 }

@@ -26,7 +26,7 @@ func TestConformance(t *testing.T) {
 			{Direction: firewall.DirectionOut, Action: "DROP", Protocol: "tcp", DestinationPort: "25", Comment: "no mail"},
 		}},
 	}
-	log := firewalltest.WrittenLog{Scope: firewall.Scope{Kind: firewall.NodeScope, Node: "node1"}, Lines: writtenLog()}
+	log := firewalltest.LogSetup{Scope: firewall.Scope{Kind: firewall.NodeScope, Node: "node1"}, Lines: writtenLog()}
 	at.AddLog(log.Scope, log.Lines...)
 	for _, list := range lists {
 		at.SetRules(list.Scope, list.Rules...)
@@ -52,11 +52,11 @@ func TestConformance(t *testing.T) {
 		Options: map[firewall.ScopeKind]firewall.Options{
 			firewall.ClusterScope: someOptions(), firewall.NodeScope: someOptions(), firewall.GuestScope: someOptions(),
 		},
-		Evaluated: func(testing.TB) firewalltest.Evaluated {
+		Evaluated: func(testing.TB) firewalltest.EvaluationSetup {
 			target := func(_ testing.TB, capability endpoint.Capability) endpoint.Target { return at.Target(capability) }
-			return firewalltest.Evaluated{Target: target, From: from, To: to, Node: "node1"}
+			return firewalltest.EvaluationSetup{Target: target, From: from, To: to, Node: "node1"}
 		},
-		Log: func(testing.TB) []firewalltest.WrittenLog { return []firewalltest.WrittenLog{log} },
+		Log: func(testing.TB) []firewalltest.LogSetup { return []firewalltest.LogSetup{log} },
 		Change: func(testing.TB) firewall.Scope {
 			rules := make([]firewall.Rule, changes.Add(1))
 			at.SetRules(changed, rules...)

@@ -9,12 +9,12 @@ import (
 	"github.com/hostler/hostler/sdk/firewall"
 )
 
-var _ firewall.Optioner = (*Firewall)(nil)
+var _ firewall.OptionsManager = (*Firewall)(nil)
 
 // otherOptions are what this firewall has besides the well-known ones.
 var otherOptions = []string{"log_ratelimit", "nosmurfs"}
 
-// Options implements firewall.Optioner. A guest that nobody knows has none.
+// Options implements firewall.OptionsManager. A guest that nobody knows has none.
 func (f *Firewall) Options(ctx context.Context, scope firewall.Scope) (options firewall.Options, err error) {
 	err = f.read(ctx, "Options", func(e *Endpoint) error {
 		options, err = f.optionsOf(e, scope)
@@ -46,7 +46,7 @@ func (f *Firewall) optionsOf(e *Endpoint, scope firewall.Scope) (now firewall.Op
 	return now, nil
 }
 
-// ChangeOptions implements firewall.Optioner.
+// ChangeOptions implements firewall.OptionsManager.
 func (f *Firewall) ChangeOptions(ctx context.Context, scope firewall.Scope, change firewall.OptionsChange) error {
 	return f.change(ctx, "ChangeOptions", func(e *Endpoint) error {
 		now, err := f.optionsOf(e, scope)

@@ -11,11 +11,11 @@ import (
 )
 
 var (
-	_ firewall.Referencer  = (*Firewall)(nil)
-	_ firewall.UsageFinder = (*Firewall)(nil)
+	_ firewall.ReferenceLister = (*Firewall)(nil)
+	_ firewall.UsageFinder     = (*Firewall)(nil)
 )
 
-// References implements firewall.Referencer: the names of the scope, and those of the cluster.
+// References implements firewall.ReferenceLister: the names of the scope, and those of the cluster.
 func (f *Firewall) References(ctx context.Context, scope firewall.Scope) (all []firewall.Reference, err error) {
 	err = f.read(ctx, "References", func(e *Endpoint) error {
 		s, err := f.at(e, scope, "references")

@@ -15,7 +15,7 @@ import (
 func (s *suite) backupsOf(t *testing.T, ctx context.Context, ref hypervisor.GuestRef) []hypervisor.Backup {
 	t.Helper()
 	query := hypervisor.BackupQuery{Storage: s.BackupStorage, Node: ref.Node}
-	all, err := as[hypervisor.Backuper](t, s.host(t, endpoint.Backup)).Backups(ctx, query)
+	all, err := as[hypervisor.BackupManager](t, s.host(t, endpoint.Backup)).Backups(ctx, query)
 	must(t, "listing the backups", err)
 	all = slices.DeleteFunc(all, func(b hypervisor.Backup) bool { return b.Guest != ref.ID || b.Kind != ref.Kind })
 	slices.SortFunc(all, func(a, b hypervisor.Backup) int { return a.TakenAt.Compare(b.TakenAt) })
@@ -23,7 +23,7 @@ func (s *suite) backupsOf(t *testing.T, ctx context.Context, ref hypervisor.Gues
 }
 
 func (s *suite) backup(t *testing.T) {
-	need[hypervisor.Backuper](t, s)
+	need[hypervisor.BackupManager](t, s)
 	if s.BackupStorage == "" {
 		t.Skip("no storage for backups")
 	}
@@ -32,7 +32,7 @@ func (s *suite) backup(t *testing.T) {
 			need[hypervisor.Provisioner](t, s)
 			hook(t, "SnapshotGuest", s.SnapshotGuest != nil)
 			ref := s.SnapshotGuest(t, kind, hypervisor.GuestStopped)
-			at := as[hypervisor.Backuper](t, s.host(t, endpoint.Backup))
+			at := as[hypervisor.BackupManager](t, s.host(t, endpoint.Backup))
 			spec := hypervisor.BackupSpec{Storage: s.BackupStorage, Notes: "before: äöü {{{it}}\\n\n\nand more", Protected: true}
 			id, err := at.RunBackup(ctx, ref, spec)
 			if !s.ends(t, ctx, id, err) {
@@ -41,7 +41,7 @@ func (s *suite) backup(t *testing.T) {
 			made := s.madeBy(t, ctx, id)
 			s.wantOperation(t, ctx, ref, id, hypervisor.OperationBackup)
 			all := s.backupsOf(t, ctx, ref)
-			if len(all) != 1 || !all[0].Protected || !spec.Noted(all[0]) || all[0].TakenAt.IsZero() ||
+			if len(all) != 1 || !all[0].Protected || !spec.NotesMatch(all[0]) || all[0].TakenAt.IsZero() ||
 				all[0].Storage != s.BackupStorage {
 				t.Fatalf("backups are %+v", all)
 			}
@@ -66,7 +66,7 @@ func (s *suite) backup(t *testing.T) {
 	s.run(t, "a storage that is not there", func(t *testing.T, ctx context.Context) {
 		hook(t, "NewGuest", s.NewGuest != nil)
 		ref := s.NewGuest(t, s.kind(), hypervisor.GuestStopped)
-		at := as[hypervisor.Backuper](t, s.host(t, endpoint.Backup))
+		at := as[hypervisor.BackupManager](t, s.host(t, endpoint.Backup))
 		if all, err := at.Backups(ctx, hypervisor.BackupQuery{Storage: "no-such-storage", Node: ref.Node}); err == nil {
 			t.Errorf("its list is %+v", all)
 		}
@@ -99,7 +99,7 @@ func (s *suite) restore(t *testing.T, ctx context.Context, b hypervisor.Backup, 
 	t.Helper()
 	made := s.restored(t, ctx, b, ref)
 	s.destroy(t, ctx, made)
-	at := as[hypervisor.Backuper](t, s.host(t, endpoint.Backup))
+	at := as[hypervisor.BackupManager](t, s.host(t, endpoint.Backup))
 	id, err := at.Restore(ctx, hypervisor.RestoreSpec{Backup: b, ID: ref.ID, Node: ref.Node})
 	if s.ends(t, ctx, id, err, plugin.Conflict) {
 		t.Error("a guest was replaced without an error")
@@ -114,7 +114,7 @@ func (s *suite) restore(t *testing.T, ctx context.Context, b hypervisor.Backup, 
 // takes the id first.
 func (s *suite) restored(t *testing.T, ctx context.Context, b hypervisor.Backup, ref hypervisor.GuestRef) hypervisor.GuestRef {
 	t.Helper()
-	at := as[hypervisor.Backuper](t, s.host(t, endpoint.Backup))
+	at := as[hypervisor.BackupManager](t, s.host(t, endpoint.Backup))
 	var err error
 	for try := range 50 {
 		name := fmt.Sprintf("restored-%s-%d", ref.ID, try)

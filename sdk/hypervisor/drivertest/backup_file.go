@@ -60,13 +60,13 @@ func (s *suite) backupFile(t *testing.T) {
 			t.Errorf("the file has %d bytes, and the backup is %+v", read.Size, made)
 		}
 		listed := func() bool {
-			all, err := as[hypervisor.Backuper](t, at).Backups(ctx, query)
+			all, err := as[hypervisor.BackupManager](t, at).Backups(ctx, query)
 			must(t, "listing the backups", err)
 			return slices.ContainsFunc(all, func(b hypervisor.Backup) bool {
 				return b.ID == file.ID && b.Guest == made.Guest && b.Kind == made.Kind && b.SizeBytes != nil && *b.SizeBytes == read.Size
 			})
 		}
-		id, err := as[hypervisor.Backuper](t, at).DeleteBackup(ctx, made)
+		id, err := as[hypervisor.BackupManager](t, at).DeleteBackup(ctx, made)
 		if !s.ends(t, ctx, id, err) || listed() {
 			t.Fatal("the backup was not deleted:", err)
 		}
@@ -78,7 +78,7 @@ func (s *suite) backupFile(t *testing.T) {
 		if !listed() {
 			t.Errorf("the file %s is not listed as a backup", file.Path)
 		}
-		id, err = as[hypervisor.Backuper](t, at).DeleteBackup(ctx, made)
+		id, err = as[hypervisor.BackupManager](t, at).DeleteBackup(ctx, made)
 		if !s.ends(t, ctx, id, err) || listed() {
 			t.Error("deleting it again failed:", err)
 		}
@@ -88,10 +88,10 @@ func (s *suite) backupFile(t *testing.T) {
 // fileBackup makes a backup of a guest on the storage for files.
 func (s *suite) fileBackup(t *testing.T, ctx context.Context) hypervisor.Backup {
 	t.Helper()
-	need[hypervisor.Backuper](t, s)
+	need[hypervisor.BackupManager](t, s)
 	hook(t, "SnapshotGuest", s.SnapshotGuest != nil)
 	ref := s.SnapshotGuest(t, s.kind(), hypervisor.GuestStopped)
-	at := as[hypervisor.Backuper](t, s.host(t, endpoint.Backup))
+	at := as[hypervisor.BackupManager](t, s.host(t, endpoint.Backup))
 	id, err := at.RunBackup(ctx, ref, hypervisor.BackupSpec{Storage: s.FileStorage})
 	if !s.ends(t, ctx, id, err) {
 		t.Fatal("the backup failed:", err)

@@ -12,7 +12,7 @@ import (
 
 func (s *suite) backupRead(t *testing.T) {
 	need[hypervisor.BackupReader](t, s)
-	need[hypervisor.Backuper](t, s)
+	need[hypervisor.BackupManager](t, s)
 	need[hypervisor.ConfigReader](t, s)
 	if s.BackupStorage == "" {
 		t.Skip("no storage for backups")
@@ -29,7 +29,7 @@ func (s *suite) backupRead(t *testing.T) {
 				t.Fatalf("the configuration has the disks %+v, and %s is left out", before, key)
 			}
 			at := s.host(t, endpoint.Backup)
-			id, err := as[hypervisor.Backuper](t, at).RunBackup(ctx, ref, hypervisor.BackupSpec{Storage: s.BackupStorage})
+			id, err := as[hypervisor.BackupManager](t, at).RunBackup(ctx, ref, hypervisor.BackupSpec{Storage: s.BackupStorage})
 			if !s.ends(t, ctx, id, err) {
 				t.Fatal("the backup failed:", err)
 			}
@@ -41,7 +41,7 @@ func (s *suite) backupRead(t *testing.T) {
 					t.Errorf("the guest has %+v, the backup %+v", d, in)
 				}
 			}
-			id, err = as[hypervisor.Backuper](t, at).Restore(ctx, hypervisor.RestoreSpec{Backup: made, ID: ref.ID, Node: ref.Node, Over: true})
+			id, err = as[hypervisor.BackupManager](t, at).Restore(ctx, hypervisor.RestoreSpec{Backup: made, ID: ref.ID, Node: ref.Node, Over: true})
 			if !s.ends(t, ctx, id, err) {
 				t.Fatal("restoring over the guest failed:", err)
 			}
@@ -51,7 +51,7 @@ func (s *suite) backupRead(t *testing.T) {
 				named != content.Keeps {
 				t.Errorf("the volume %s is kept: %t, and the guest has the disks %+v", left.Volume, content.Keeps, after)
 			}
-			id, err = as[hypervisor.Backuper](t, at).DeleteBackup(ctx, made)
+			id, err = as[hypervisor.BackupManager](t, at).DeleteBackup(ctx, made)
 			if !s.ends(t, ctx, id, err) {
 				t.Fatal("deleting the backup failed:", err)
 			}

@@ -28,11 +28,11 @@ func (s *suite) config(t *testing.T) {
 		wantKind(t, err, plugin.NotFound)
 	})
 	s.run(t, "reconfigure", func(t *testing.T, ctx context.Context) {
-		need[hypervisor.Reconfigurer](t, s)
+		need[hypervisor.ConfigEditor](t, s)
 		hook(t, "NewGuest", s.NewGuest != nil)
 		for _, kind := range s.kinds() {
 			ref := s.NewGuest(t, kind, hypervisor.GuestStopped)
-			at := as[hypervisor.Reconfigurer](t, s.host(t, endpoint.Lifecycle))
+			at := as[hypervisor.ConfigEditor](t, s.host(t, endpoint.Lifecycle))
 			before := s.configOf(t, ctx, ref)
 			three, memory, text := int64(3), int64(1536), "first\nsecond: äöü"
 			must(t, "reconfiguring", at.Reconfigure(ctx, ref, hypervisor.ConfigChange{
@@ -57,16 +57,16 @@ func (s *suite) config(t *testing.T) {
 		}
 	})
 	s.run(t, "options", func(t *testing.T, ctx context.Context) {
-		need[hypervisor.Reconfigurer](t, s)
+		need[hypervisor.ConfigEditor](t, s)
 		hook(t, "NewGuest", s.NewGuest != nil)
 		ref := s.NewGuest(t, s.kind(), hypervisor.GuestStopped)
-		keys, err := as[hypervisor.Reconfigurer](t, s.host(t, endpoint.Monitoring)).OptionKeys(ctx, s.kind())
+		keys, err := as[hypervisor.ConfigEditor](t, s.host(t, endpoint.Monitoring)).OptionKeys(ctx, s.kind())
 		must(t, "listing the options", err)
 		i := slices.IndexFunc(keys, func(k hypervisor.OptionKey) bool { return k.Autostart })
 		if i < 0 {
 			t.Skip("no option starts guests automatically")
 		}
-		at := as[hypervisor.Reconfigurer](t, s.host(t, endpoint.Lifecycle))
+		at := as[hypervisor.ConfigEditor](t, s.host(t, endpoint.Lifecycle))
 		one := "1"
 		must(t, "setting", at.Reconfigure(ctx, ref, hypervisor.ConfigChange{Options: map[string]*string{keys[i].Name: &one}}))
 		if got := s.configOf(t, ctx, ref).Options[keys[i].Name]; got != "1" {
@@ -82,7 +82,7 @@ func (s *suite) config(t *testing.T) {
 		}
 	})
 	s.run(t, "growing a disk", func(t *testing.T, ctx context.Context) {
-		need[hypervisor.Reconfigurer](t, s)
+		need[hypervisor.ConfigEditor](t, s)
 		hook(t, "NewGuest", s.NewGuest != nil)
 		ref := s.NewGuest(t, s.kind(), hypervisor.GuestStopped)
 		disks := s.configOf(t, ctx, ref).Disks
@@ -90,7 +90,7 @@ func (s *suite) config(t *testing.T) {
 		if i < 0 {
 			t.Fatalf("no disk among %+v", disks)
 		}
-		at := as[hypervisor.Reconfigurer](t, s.host(t, endpoint.Lifecycle))
+		at := as[hypervisor.ConfigEditor](t, s.host(t, endpoint.Lifecycle))
 		larger := hypervisor.DiskGrowth{Key: disks[i].Key, SizeGB: *disks[i].SizeGB + 2}
 		must(t, "growing", at.GrowDisk(ctx, ref, larger))
 		if now := s.configOf(t, ctx, ref).Disks[i].SizeGB; now == nil || *now != larger.SizeGB {

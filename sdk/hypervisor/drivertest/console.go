@@ -26,9 +26,9 @@ type Terminal struct {
 }
 
 func (s *suite) console(t *testing.T) {
-	need[hypervisor.Consoler](t, s)
+	need[hypervisor.ConsoleOpener](t, s)
 	s.run(t, "limits", func(t *testing.T, ctx context.Context) {
-		limits, err := as[hypervisor.Consoler](t, s.host(t, endpoint.Console)).ConsoleLimits(ctx)
+		limits, err := as[hypervisor.ConsoleOpener](t, s.host(t, endpoint.Console)).ConsoleLimits(ctx)
 		must(t, "asking for the limits", err)
 		for _, l := range limits {
 			known := slices.Contains([]string{string(hypervisor.VM), string(hypervisor.Container), "node"}, l.Of)
@@ -44,7 +44,7 @@ func (s *suite) console(t *testing.T) {
 // open opens a console and closes it with the test.
 func (s *suite) openConsole(t *testing.T, ctx context.Context, spec hypervisor.ConsoleSpec) hypervisor.Console {
 	t.Helper()
-	console, err := as[hypervisor.Consoler](t, s.host(t, endpoint.Console)).OpenConsole(ctx, spec)
+	console, err := as[hypervisor.ConsoleOpener](t, s.host(t, endpoint.Console)).OpenConsole(ctx, spec)
 	must(t, "opening the console", err)
 	t.Cleanup(func() {
 		if err := console.Close(); err != nil {
@@ -109,7 +109,7 @@ func (s *suite) openConsoles(t *testing.T) {
 		hook(t, "Terminals", s.Terminals != nil)
 		given, cancel := context.WithCancel(ctx)
 		cancel()
-		_, err := as[hypervisor.Consoler](t, s.host(t, endpoint.Console)).OpenConsole(given, s.Terminals(t)[0].Spec)
+		_, err := as[hypervisor.ConsoleOpener](t, s.host(t, endpoint.Console)).OpenConsole(given, s.Terminals(t)[0].Spec)
 		wantCanceled(t, err)
 	})
 }
@@ -158,7 +158,7 @@ func (s *suite) say(t *testing.T, ctx context.Context, console hypervisor.Consol
 func (s *suite) refusedConsoles(t *testing.T) {
 	opened := func(t *testing.T, ctx context.Context, host hypervisor.Host, spec hypervisor.ConsoleSpec) error {
 		t.Helper()
-		console, err := as[hypervisor.Consoler](t, host).OpenConsole(ctx, spec)
+		console, err := as[hypervisor.ConsoleOpener](t, host).OpenConsole(ctx, spec)
 		if err == nil {
 			_ = console.Close()
 		}
@@ -225,7 +225,7 @@ func (s *suite) refusedConsoles(t *testing.T) {
 		terminal := s.Terminals(t)[0]
 		var all []hypervisor.Console
 		for range 5 {
-			c, err := as[hypervisor.Consoler](t, s.host(t, endpoint.Console)).OpenConsole(ctx, terminal.Spec)
+			c, err := as[hypervisor.ConsoleOpener](t, s.host(t, endpoint.Console)).OpenConsole(ctx, terminal.Spec)
 			must(t, "opening one more", err)
 			all = append(all, c)
 		}

@@ -87,8 +87,8 @@ func (s *suite) wantNoGuest(t *testing.T, ctx context.Context, ref hypervisor.Gu
 	}
 	_, err := s.host(t, endpoint.Monitoring).Guest(ctx, ref)
 	check("the state", err)
-	if claims[hypervisor.Lifecycler](s) {
-		id, err := as[hypervisor.Lifecycler](t, s.host(t, endpoint.Lifecycle)).Act(ctx, ref, hypervisor.Start)
+	if claims[hypervisor.LifecycleManager](s) {
+		id, err := as[hypervisor.LifecycleManager](t, s.host(t, endpoint.Lifecycle)).Act(ctx, ref, hypervisor.Start)
 		if s.ends(t, ctx, id, err, plugin.NotFound, plugin.Invalid) {
 			t.Errorf("guest %.80q with UID %q was started", ref.ID, ref.UID)
 		}

@@ -15,7 +15,7 @@ func (s *suite) act(t *testing.T, ctx context.Context, ref hypervisor.GuestRef, 
 	lines []hypervisor.LogLine) {
 	t.Helper()
 	host := s.host(t, endpoint.Lifecycle)
-	taskID, err := as[hypervisor.Lifecycler](t, host).Act(ctx, ref, action)
+	taskID, err := as[hypervisor.LifecycleManager](t, host).Act(ctx, ref, action)
 	must(t, string(action), err)
 	if taskID == "" {
 		return "", nil
@@ -38,12 +38,12 @@ var after = map[hypervisor.Action]string{
 func (s *suite) actions(t *testing.T, kind hypervisor.GuestKind) []hypervisor.Action {
 	t.Helper()
 	info := s.described(t)
-	return slices.DeleteFunc(hypervisor.Actions(hypervisor.VM), func(a hypervisor.Action) bool { return !info.Knows(kind, a) })
+	return slices.DeleteFunc(hypervisor.Actions(hypervisor.VM), func(a hypervisor.Action) bool { return !info.HasAction(kind, a) })
 }
 
-// lifecycle tests Lifecycler.
+// lifecycle tests LifecycleManager.
 func (s *suite) lifecycle(t *testing.T) {
-	need[hypervisor.Lifecycler](t, s)
+	need[hypervisor.LifecycleManager](t, s)
 	s.unfitting(t)
 	for _, kind := range s.kinds() {
 		for _, action := range s.actions(t, kind) {
@@ -71,7 +71,7 @@ func (s *suite) lifecycle(t *testing.T) {
 		ref := s.NewGuest(t, s.kind(), hypervisor.GuestStopped)
 		ref.ID = "999999999"
 		host := s.host(t, endpoint.Lifecycle)
-		id, err := as[hypervisor.Lifecycler](t, host).Act(ctx, ref, hypervisor.Start)
+		id, err := as[hypervisor.LifecycleManager](t, host).Act(ctx, ref, hypervisor.Start)
 		if err == nil { // some hypervisors find out in the task
 			if _, result := wait(t, ctx, host, id, 0); result.OK() {
 				t.Error("an action on a guest that does not exist succeeded")
@@ -82,7 +82,7 @@ func (s *suite) lifecycle(t *testing.T) {
 	})
 	s.run(t, "actions that the kind does not know", func(t *testing.T, ctx context.Context) {
 		hook(t, "NewGuest", s.NewGuest != nil)
-		lifecycler := as[hypervisor.Lifecycler](t, s.host(t, endpoint.Lifecycle))
+		lifecycler := as[hypervisor.LifecycleManager](t, s.host(t, endpoint.Lifecycle))
 		ref := s.NewGuest(t, s.kinds()[len(s.kinds())-1], hypervisor.GuestRunning)
 		known := s.actions(t, ref.Kind)
 		for _, action := range append(hypervisor.Actions(hypervisor.VM), "explode", "../config", "") {
@@ -101,7 +101,7 @@ func (s *suite) lifecycle(t *testing.T) {
 		hook(t, "NewGuest and Lacking", s.NewGuest != nil && s.Lacking != nil)
 		target, missing := s.Lacking(t, endpoint.Lifecycle)
 		ref := s.NewGuest(t, s.kind(), hypervisor.GuestStopped)
-		_, err := as[hypervisor.Lifecycler](t, s.open(t, target)).Act(ctx, ref, hypervisor.Start)
+		_, err := as[hypervisor.LifecycleManager](t, s.open(t, target)).Act(ctx, ref, hypervisor.Start)
 		if len(missing) > 0 {
 			if e := wantKind(t, err, plugin.Denied); len(e.Missing) == 0 {
 				t.Error("the error does not name the missing privilege")
@@ -112,7 +112,7 @@ func (s *suite) lifecycle(t *testing.T) {
 		hook(t, "LockedGuest", s.LockedGuest != nil)
 		ref := s.LockedGuest(t)
 		host := s.host(t, endpoint.Lifecycle)
-		id, err := as[hypervisor.Lifecycler](t, host).Act(ctx, ref, hypervisor.Start)
+		id, err := as[hypervisor.LifecycleManager](t, host).Act(ctx, ref, hypervisor.Start)
 		if err == nil { // some hypervisors find out in the task
 			_, result := wait(t, ctx, host, id, 0)
 			if result.OK() {

@@ -38,7 +38,7 @@ func (s *suite) unfitting(t *testing.T) {
 			ref := s.guestIn(t, ctx, c.kind, c.status)
 			host := s.host(t, endpoint.Lifecycle)
 			want := c.status
-			id, err := as[hypervisor.Lifecycler](t, host).Act(ctx, ref, c.action)
+			id, err := as[hypervisor.LifecycleManager](t, host).Act(ctx, ref, c.action)
 			switch {
 			case err != nil:
 				wantKind(t, err, plugin.Conflict)

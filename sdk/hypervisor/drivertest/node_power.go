@@ -10,11 +10,11 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// nodePower tests NodePowerer.
+// nodePower tests NodePowerManager.
 func (s *suite) nodePower(t *testing.T) {
-	need[hypervisor.NodePowerer](t, s)
+	need[hypervisor.NodePowerManager](t, s)
 	s.run(t, "names and commands that nobody has", func(t *testing.T, ctx context.Context) {
-		power, node := as[hypervisor.NodePowerer](t, s.host(t, endpoint.NodePower)), s.nodes(t, ctx)[0]
+		power, node := as[hypervisor.NodePowerManager](t, s.host(t, endpoint.NodePower)), s.nodes(t, ctx)[0]
 		for _, command := range []hypervisor.PowerCommand{"", "REBOOT", "reboot ", "halt", "reboot&x=1"} {
 			wantKind(t, power.PowerNode(ctx, node, command), plugin.Unsupported)
 		}
@@ -31,7 +31,7 @@ func (s *suite) nodePower(t *testing.T) {
 		if s.Alike {
 			t.Skip("rights cannot be limited by capability")
 		}
-		power, node := as[hypervisor.NodePowerer](t, s.host(t, endpoint.Monitoring)), s.nodes(t, ctx)[0]
+		power, node := as[hypervisor.NodePowerManager](t, s.host(t, endpoint.Monitoring)), s.nodes(t, ctx)[0]
 		wantKind(t, power.PowerNode(ctx, node, hypervisor.PowerShutdown), plugin.Denied)
 	})
 	s.run(t, "a reboot", func(t *testing.T, ctx context.Context) {
@@ -40,7 +40,7 @@ func (s *suite) nodePower(t *testing.T) {
 		reader := as[hypervisor.NodeReader](t, s.open(t, target(endpoint.Monitoring)))
 		before, err := reader.NodeStatus(ctx, node)
 		must(t, "reading the node", err)
-		power := as[hypervisor.NodePowerer](t, s.open(t, target(endpoint.NodePower)))
+		power := as[hypervisor.NodePowerManager](t, s.open(t, target(endpoint.NodePower)))
 		must(t, "rebooting", power.PowerNode(ctx, node, hypervisor.PowerReboot))
 		away := false
 		for ends := time.Now().Add(s.Patience); ; time.Sleep(10 * time.Millisecond) {

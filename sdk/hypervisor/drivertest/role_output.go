@@ -45,7 +45,7 @@ func (s *suite) roleOutput(t *testing.T) {
 	})
 	s.run(t, "what is no output", func(t *testing.T, ctx context.Context) {
 		none := map[string]string{"nothing": "", "blank": " \r\n\t", "a word": "canary", "too much": strings.Repeat("canary\n", 10_000)}
-		if scripter, ok := hypervisor.As[hypervisor.RoleScripter](s.driver); ok {
+		if scripter, ok := hypervisor.As[hypervisor.RoleScriptWriter](s.driver); ok {
 			script, err := scripter.RoleScript(ctx, hypervisor.RoleScriptQuery{Capabilities: all(t), Path: "/"})
 			must(t, "writing the script", err)
 			none["the script itself"] = script
@@ -72,7 +72,7 @@ func (s *suite) wantOutput(t *testing.T, got hypervisor.RoleOutput, made, kept [
 	t.Helper()
 	var names []endpoint.Capability
 	info := s.described(t)
-	for _, c := range got.Made {
+	for _, c := range got.Created {
 		names = append(names, c.Capability)
 		if _, ok := info.Form(c.Form); !ok || c.Form == "" || c.Secret == "" {
 			t.Errorf("a credential for %s has the form %q, or no secret", c.Capability, c.Form)

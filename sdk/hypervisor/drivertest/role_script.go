@@ -13,10 +13,10 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// roleScript tests RoleScripter.
+// roleScript tests RoleScriptWriter.
 func (s *suite) roleScript(t *testing.T) {
-	need[hypervisor.RoleScripter](t, s)
-	scripter := as[hypervisor.RoleScripter](t, s.driver)
+	need[hypervisor.RoleScriptWriter](t, s)
+	scripter := as[hypervisor.RoleScriptWriter](t, s.driver)
 	s.run(t, "is a shell script", func(t *testing.T, ctx context.Context) {
 		info := s.described(t)
 		paths := []string{"/"}

@@ -116,7 +116,7 @@ func (s *suite) snapshotLife(t *testing.T) {
 			name := map[bool]string{false: "going back", true: "going back and starting"}[start]
 			s.run(t, name+" of a "+string(kind), func(t *testing.T, ctx context.Context) {
 				hook(t, "SnapshotGuest", s.SnapshotGuest != nil)
-				need[hypervisor.Lifecycler](t, s)
+				need[hypervisor.LifecycleManager](t, s)
 				ref := s.SnapshotGuest(t, kind, hypervisor.GuestStopped)
 				s.take(t, ctx, ref, hypervisor.SnapshotSpec{Name: "stopped"})
 				s.act(t, ctx, ref, hypervisor.Start)

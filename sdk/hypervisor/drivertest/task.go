@@ -67,7 +67,7 @@ func (s *suite) tasks(t *testing.T) {
 		if tasks[0].Started.Before(tasks[1].Started) {
 			t.Errorf("the older task is first: %v, %v", tasks[0].Started, tasks[1].Started)
 		}
-		if list.Reaches(tasks[1].Started.Add(-time.Nanosecond)) {
+		if list.ReachesBackTo(tasks[1].Started.Add(-time.Nanosecond)) {
 			t.Errorf("a list that was truncated after %v claims to be complete since %v", tasks[1].Started, list.CompleteSince)
 		}
 	})
@@ -84,7 +84,7 @@ func (s *suite) tasks(t *testing.T) {
 		}
 	})
 	s.run(t, "guest narrows", func(t *testing.T, ctx context.Context) {
-		need[hypervisor.Lifecycler](t, s)
+		need[hypervisor.LifecycleManager](t, s)
 		hook(t, "NewGuest", s.NewGuest != nil)
 		ref, other := s.NewGuest(t, s.kind(), hypervisor.GuestStopped), s.NewGuest(t, s.kind(), hypervisor.GuestStopped)
 		before := s.guestTasks(t, ctx, ref).Tasks // what making it left
@@ -113,11 +113,11 @@ func (s *suite) tasks(t *testing.T) {
 		}
 	})
 	s.run(t, "a list that proves something names who asked", func(t *testing.T, ctx context.Context) {
-		need[hypervisor.Lifecycler](t, s)
+		need[hypervisor.LifecycleManager](t, s)
 		hook(t, "NewGuest", s.NewGuest != nil)
 		ref, target := s.NewGuest(t, s.kind(), hypervisor.GuestStopped), s.Target(t, endpoint.Lifecycle)
 		host := s.open(t, target)
-		id, err := as[hypervisor.Lifecycler](t, host).Act(ctx, ref, hypervisor.Start)
+		id, err := as[hypervisor.LifecycleManager](t, host).Act(ctx, ref, hypervisor.Start)
 		must(t, "starting the guest", err)
 		if id == "" {
 			t.Skip("the hypervisor starts guests without a task")

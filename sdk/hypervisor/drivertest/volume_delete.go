@@ -74,7 +74,7 @@ func (s *suite) volumeDelete(t *testing.T) {
 		}
 	})
 	s.run(t, "a protected backup", func(t *testing.T, ctx context.Context) {
-		need[hypervisor.Backuper](t, s)
+		need[hypervisor.BackupManager](t, s)
 		need[hypervisor.ContentLister](t, s)
 		hook(t, "SnapshotGuest", s.SnapshotGuest != nil)
 		if s.BackupStorage == "" {
@@ -82,7 +82,7 @@ func (s *suite) volumeDelete(t *testing.T) {
 		}
 		ref := s.SnapshotGuest(t, s.kind(), hypervisor.GuestStopped)
 		at := s.host(t, endpoint.Backup)
-		backuper := as[hypervisor.Backuper](t, at)
+		backuper := as[hypervisor.BackupManager](t, at)
 		id, err := backuper.RunBackup(ctx, ref, hypervisor.BackupSpec{Storage: s.BackupStorage, Protected: true})
 		if !s.ends(t, ctx, id, err) {
 			t.Fatal("the backup failed:", err)

@@ -31,7 +31,7 @@ var transitions = map[hypervisor.Action]transition{
 // guestPath returns the path of a guest for privileges.
 func guestPath(id hypervisor.GuestID) string { return "/guests/" + string(id) }
 
-// Act implements hypervisor.Lifecycler. The shutdown of a paused guest is
+// Act implements hypervisor.LifecycleManager. The shutdown of a paused guest is
 // accepted and fails in its task, as at a hypervisor whose guest does not
 // react.
 func (h *Host) Act(ctx context.Context, ref hypervisor.GuestRef, action hypervisor.Action) (string, error) {

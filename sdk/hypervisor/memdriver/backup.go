@@ -45,7 +45,7 @@ func (h *Host) begun(ctx context.Context, method, storage string) (*Cluster, *Ar
 	return c, a, nil
 }
 
-// Backups implements hypervisor.Backuper.
+// Backups implements hypervisor.BackupManager.
 func (h *Host) Backups(ctx context.Context, query hypervisor.BackupQuery) ([]hypervisor.Backup, error) {
 	_, a, err := h.begun(ctx, "backups", query.Storage)
 	if err != nil {
@@ -110,7 +110,7 @@ func (a *Archive) keep(c *Cluster, g *guest, spec hypervisor.BackupSpec, takenAt
 	return k.ID
 }
 
-// shortened returns notes as a cluster of a Certified stores them.
+// shortened returns notes as a cluster of a CertificateDriver stores them.
 func shortened(notes string) string {
 	first, _, _ := strings.Cut(notes, "\n")
 	for strings.Contains(first, "{{") {
@@ -125,7 +125,7 @@ func (a *Archive) find(b hypervisor.Backup) int {
 	return slices.IndexFunc(a.kept, func(k *kept) bool { return b.Storage+":"+k.ID == b.ID })
 }
 
-// RunBackup implements hypervisor.Backuper.
+// RunBackup implements hypervisor.BackupManager.
 func (h *Host) RunBackup(ctx context.Context, ref hypervisor.GuestRef, spec hypervisor.BackupSpec) (string, error) {
 	c, err := h.driver.cluster(h.target)
 	if err != nil {
@@ -162,7 +162,7 @@ func (h *Host) RunBackup(ctx context.Context, ref hypervisor.GuestRef, spec hype
 	return id, nil
 }
 
-// Restore implements hypervisor.Backuper. The guest exists when the task has
+// Restore implements hypervisor.BackupManager. The guest exists when the task has
 // ended; a guest that is replaced exists until then.
 func (h *Host) Restore(ctx context.Context, spec hypervisor.RestoreSpec) (string, error) {
 	c, a, err := h.begun(ctx, "restore", spec.Backup.Storage)
@@ -254,7 +254,7 @@ func (c *Cluster) restored(t *task, of guest, spec hypervisor.RestoreSpec) {
 	t.end(hypervisor.TaskOK, "OK")
 }
 
-// DeleteBackup implements hypervisor.Backuper. It needs no task.
+// DeleteBackup implements hypervisor.BackupManager. It needs no task.
 func (h *Host) DeleteBackup(ctx context.Context, b hypervisor.Backup) (string, error) {
 	c, a, err := h.begun(ctx, "deletebackup", b.Storage)
 	if err != nil {
@@ -278,7 +278,7 @@ func (h *Host) DeleteBackup(ctx context.Context, b hypervisor.Backup) (string, e
 	return "", nil
 }
 
-// ProtectBackup implements hypervisor.Backuper.
+// ProtectBackup implements hypervisor.BackupManager.
 func (h *Host) ProtectBackup(ctx context.Context, b hypervisor.Backup, protected bool) error {
 	_, a, err := h.begun(ctx, "protectbackup", b.Storage)
 	if err != nil {

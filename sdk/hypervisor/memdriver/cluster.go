@@ -27,7 +27,7 @@ type Spec struct {
 	Prefix string
 	// TaskTime is how long an action takes; zero is 10 ms.
 	TaskTime time.Duration
-	// TaskMemory is how long a Certified can still be asked how a task ended; zero is 5 s.
+	// TaskMemory is how long a CertificateDriver can still be asked how a task ended; zero is 5 s.
 	TaskMemory time.Duration
 }
 
@@ -40,7 +40,7 @@ type Cluster struct {
 	taskTime    time.Duration
 	prefix      string
 	anyToken    bool
-	// certified is true for clusters of a Certified, and taskMemory is theirs.
+	// certified is true for clusters of a CertificateDriver, and taskMemory is theirs.
 	certified  bool
 	taskMemory time.Duration
 
@@ -125,7 +125,7 @@ func newCluster(address string, spec Spec, certified bool) *Cluster {
 // Fingerprint returns the fingerprint that the endpoint shows.
 func (c *Cluster) Fingerprint() string { return c.fingerprint.Load().(string) }
 
-// Renew gives the endpoint another certificate. A cluster of a Certified gets
+// Renew gives the endpoint another certificate. A cluster of a CertificateDriver gets
 // another ID with it.
 func (c *Cluster) Renew() { c.certify(c.Fingerprint()) }
 

@@ -54,9 +54,9 @@ func (c *Cluster) LimitConsoles(limits ...hypervisor.ConsoleLimit) {
 	c.limits = limits
 }
 
-// Attach gives a VM a serial port, and with it a terminal. It reports whether
+// AttachSerialPort gives a VM a serial port, and with it a terminal. It reports whether
 // the guest exists.
-func (c *Cluster) Attach(id hypervisor.GuestID) bool {
+func (c *Cluster) AttachSerialPort(id hypervisor.GuestID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	g, ok := c.guests[id]
@@ -66,7 +66,7 @@ func (c *Cluster) Attach(id hypervisor.GuestID) bool {
 	return ok
 }
 
-// ConsoleLimits implements hypervisor.Consoler.
+// ConsoleLimits implements hypervisor.ConsoleOpener.
 func (h *Host) ConsoleLimits(ctx context.Context) ([]hypervisor.ConsoleLimit, error) {
 	c, _, err := h.begin(ctx, "consolelimits")
 	if err != nil {
@@ -77,7 +77,7 @@ func (h *Host) ConsoleLimits(ctx context.Context) ([]hypervisor.ConsoleLimit, er
 	return slices.Clone(c.limits), nil
 }
 
-// OpenConsole implements hypervisor.Consoler. A late fault acts when something
+// OpenConsole implements hypervisor.ConsoleOpener. A late fault acts when something
 // is typed, and its error ends the console.
 func (h *Host) OpenConsole(ctx context.Context, spec hypervisor.ConsoleSpec) (hypervisor.Console, error) {
 	if err := spec.Check(); err != nil {
@@ -161,7 +161,7 @@ func (c *Cluster) checkShell(privileges []string, node string) error {
 }
 
 // consoleKind returns the kind of console that a guest has for a request. VMs
-// of a Certified have only a terminal; those of other clusters have a screen,
+// of a CertificateDriver have only a terminal; those of other clusters have a screen,
 // and a terminal if they have a serial port. The caller holds the lock.
 func (c *Cluster) consoleKind(g *guest, asked hypervisor.ConsoleKind) (hypervisor.ConsoleKind, error) {
 	terminal := c.certified || g.serial || g.Kind == hypervisor.Container

@@ -10,21 +10,21 @@ var _ hypervisor.CreationChecker = (*Host)(nil)
 
 // CheckVM implements hypervisor.CreationChecker.
 func (h *Host) CheckVM(ctx context.Context, spec hypervisor.VMSpec) error {
-	return h.may(ctx, "checkvm", GuestPower, guestPath(spec.ID))
+	return h.require(ctx, "checkvm", GuestPower, guestPath(spec.ID))
 }
 
 // CheckClone implements hypervisor.CreationChecker.
 func (h *Host) CheckClone(ctx context.Context, ref hypervisor.GuestRef, _ hypervisor.CloneSpec) error {
-	return h.may(ctx, "checkclone", GuestPower, guestPath(ref.ID))
+	return h.require(ctx, "checkclone", GuestPower, guestPath(ref.ID))
 }
 
 // CheckRestore implements hypervisor.CreationChecker.
 func (h *Host) CheckRestore(ctx context.Context, spec hypervisor.RestoreSpec) error {
-	return h.may(ctx, "checkrestore", GuestBackup, "/storages/"+spec.Backup.Storage)
+	return h.require(ctx, "checkrestore", GuestBackup, "/storages/"+spec.Backup.Storage)
 }
 
-// may returns Denied if the credential lacks the privilege.
-func (h *Host) may(ctx context.Context, method, privilege, path string) error {
+// require returns Denied if the credential lacks the privilege.
+func (h *Host) require(ctx context.Context, method, privilege, path string) error {
 	_, privileges, err := h.begin(ctx, method)
 	if err != nil {
 		return err

@@ -70,7 +70,7 @@ func (c *Cluster) Change(id hypervisor.GuestID, edit func(*hypervisor.Guest)) bo
 	return ok
 }
 
-// Rename gives a guest of a Certified another name, which is also its id. It
+// Rename gives a guest of a CertificateDriver another name, which is also its id. It
 // reports whether the guest exists and the name was free.
 func (c *Cluster) Rename(id hypervisor.GuestID, name string) bool {
 	c.mu.Lock()
@@ -170,7 +170,7 @@ func (g *guest) present() hypervisor.Guest {
 	return now
 }
 
-// stateOnly removes the figures that the list of a Certified does not have
+// stateOnly removes the figures that the list of a CertificateDriver does not have
 // without detail.
 func stateOnly(g hypervisor.Guest) hypervisor.Guest {
 	g.CPUSeconds, g.Memory, g.Disk, g.DiskTotal = nil, nil, nil, nil

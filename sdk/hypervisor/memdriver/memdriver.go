@@ -21,14 +21,14 @@ type Driver struct {
 	mu       sync.Mutex
 	clusters map[string]*Cluster
 	byName   bool
-	// certified is true for the driver of a Certified; its clusters are of that shape.
+	// certified is true for the driver of a CertificateDriver; its clusters are of that shape.
 	certified bool
 	dumps     sync.Map
 }
 
 var (
 	_ hypervisor.Driver            = (*Driver)(nil)
-	_ hypervisor.RoleScripter      = (*Driver)(nil)
+	_ hypervisor.RoleScriptWriter  = (*Driver)(nil)
 	_ hypervisor.RoleOutputReader  = (*Driver)(nil)
 	_ hypervisor.CertificateReader = (*Driver)(nil)
 )
@@ -71,7 +71,7 @@ func (d *Driver) Info(context.Context) (hypervisor.Info, error) {
 }
 
 // usual are the names that all clusters have.
-var usual = hypervisor.Usual{Storage: "local", Bridge: "br0"}
+var usual = hypervisor.DefaultNames{Storage: "local", Bridge: "br0"}
 
 // Open implements hypervisor.Driver. A driver made by NewByName reads an
 // address such as "2-nodes.300-vms.20-apps.block-version.mem:8006": labels with

@@ -165,7 +165,7 @@ func conform(t *testing.T, shape memdriver.Shape) {
 		},
 		Terminals: func(testing.TB) []drivertest.Terminal {
 			vm, app := cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning), cluster.NewGuest(hypervisor.Container, hypervisor.GuestPaused)
-			cluster.Attach(vm.ID)
+			cluster.AttachSerialPort(vm.ID)
 			all := []drivertest.Terminal{{Spec: hypervisor.ConsoleSpec{Guest: &vm}}, {Spec: hypervisor.ConsoleSpec{Guest: &app}}}
 			if shape.Name == memdriver.Tokens.Name {
 				all = append(all, drivertest.Terminal{Spec: hypervisor.ConsoleSpec{Node: cluster.Nodes()[1], Columns: 90, Rows: 20},
@@ -198,7 +198,7 @@ func conform(t *testing.T, shape memdriver.Shape) {
 // TestACertifiedForgetsTasks, the list at once and all else after a while.
 func TestACertifiedForgetsTasks(t *testing.T) {
 	t.Parallel()
-	driver := memdriver.NewCertified()
+	driver := memdriver.NewCertificateDriver()
 	cluster := driver.Add("short.mem:8443", memdriver.Spec{TaskMemory: 100 * time.Millisecond})
 	host, err := driver.Open(t.Context(), cluster.Target(endpoint.Monitoring))
 	if err != nil {
@@ -223,7 +223,7 @@ func TestACertifiedForgetsTasks(t *testing.T) {
 // TestACertifiedCountsCPU from the start of a guest on, and tells it with detail only.
 func TestACertifiedCountsCPU(t *testing.T) {
 	t.Parallel()
-	driver := memdriver.NewCertified()
+	driver := memdriver.NewCertificateDriver()
 	cluster := driver.Add("count.mem:8443", memdriver.Spec{})
 	ref := cluster.NewGuest(hypervisor.Container, hypervisor.GuestRunning)
 	host, err := driver.Open(t.Context(), cluster.Target(endpoint.Lifecycle))
@@ -243,7 +243,7 @@ func TestACertifiedCountsCPU(t *testing.T) {
 	if second := read(); second < first+100 || first < 1000 { // an hour, a quarter of two cores
 		t.Errorf("read %v and then %v", first, second)
 	}
-	task, err := host.(hypervisor.Lifecycler).Act(t.Context(), ref, hypervisor.Restart)
+	task, err := host.(hypervisor.LifecycleManager).Act(t.Context(), ref, hypervisor.Restart)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,10 +11,10 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Manage leaves the migration of a guest to the cluster's own manager, or ends
+// SetManaged leaves the migration of a guest to the cluster's own manager, or ends
 // that. The task of such a migration ends before the guest is on its new node.
 // It reports whether the guest exists.
-func (c *Cluster) Manage(id hypervisor.GuestID, managed bool) bool {
+func (c *Cluster) SetManaged(id hypervisor.GuestID, managed bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	g, ok := c.guests[id]
@@ -36,7 +36,7 @@ func (c *Cluster) SetOffline(node string, offline bool) {
 
 // CheckMigration implements hypervisor.Migrator. Disks on storages without
 // backups are local to the node. VMs migrate while they run, except in clusters
-// of a Certified.
+// of a CertificateDriver.
 func (h *Host) CheckMigration(ctx context.Context, ref hypervisor.GuestRef, query hypervisor.MigrationQuery) (
 	hypervisor.MigrationCheck, error) {
 	c, privileges, err := h.begin(ctx, "checkmigration")

@@ -70,10 +70,10 @@ func (c *Cluster) CutByApply(node string, cuts bool) {
 	n.cuts, n.away = cuts, false
 }
 
-// PutBack does what the machine of a node does by itself, or somebody at its
+// UndoApply does what the machine of a node does by itself, or somebody at its
 // console: the network before the last apply is in force again, and the node is
 // connected.
-func (c *Cluster) PutBack(node string) {
+func (c *Cluster) UndoApply(node string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := c.network(node)
@@ -83,9 +83,9 @@ func (c *Cluster) PutBack(node string) {
 	}
 }
 
-// Staged returns the diff of the staged configuration of a node; empty if there
+// StagedDiff returns the diff of the staged configuration of a node; empty if there
 // is none.
-func (c *Cluster) Staged(node string) string {
+func (c *Cluster) StagedDiff(node string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.network(node).diff()
@@ -135,8 +135,8 @@ func interfaceIn(all []hypervisor.Interface, name string) *hypervisor.Interface 
 	return nil
 }
 
-// netted runs every call about a node's network. do is called with the lock.
-func (h *Host) netted(ctx context.Context, method, privilege, node string, do func(c *Cluster, n *network) error) error {
+// changeNetwork runs every call about a node's network. do is called with the lock.
+func (h *Host) changeNetwork(ctx context.Context, method, privilege, node string, do func(c *Cluster, n *network) error) error {
 	c, privileges, err := h.begin(ctx, method)
 	if err != nil {
 		return err
@@ -166,7 +166,7 @@ func (h *Host) netted(ctx context.Context, method, privilege, node string, do fu
 
 // NodeNetwork implements hypervisor.NetworkManager.
 func (h *Host) NodeNetwork(ctx context.Context, node string) (found hypervisor.NodeNetwork, err error) {
-	err = h.netted(ctx, "nodenetwork", NodeAudit, node, func(_ *Cluster, n *network) error {
+	err = h.changeNetwork(ctx, "nodenetwork", NodeAudit, node, func(_ *Cluster, n *network) error {
 		found = hypervisor.NodeNetwork{Interfaces: slices.Clone(n.current), Current: slices.Clone(n.current)}
 		if found.Diff = n.diff(); found.Diff != "" {
 			found.Interfaces, found.Restore = slices.Clone(n.staged), "restore the network of "+node
@@ -187,7 +187,7 @@ func (n *network) stage() []hypervisor.Interface {
 
 // StageInterface implements hypervisor.NetworkManager.
 func (h *Host) StageInterface(ctx context.Context, change hypervisor.InterfaceChange) error {
-	return h.netted(ctx, "stageinterface", GuestPower, change.Node, func(_ *Cluster, n *network) error {
+	return h.changeNetwork(ctx, "stageinterface", GuestPower, change.Node, func(_ *Cluster, n *network) error {
 		all, want := n.stage(), change.Want
 		was := interfaceIn(all, want.Name)
 		switch {
@@ -217,7 +217,7 @@ func (h *Host) StageInterface(ctx context.Context, change hypervisor.InterfaceCh
 
 // StageRemoval implements hypervisor.NetworkManager.
 func (h *Host) StageRemoval(ctx context.Context, node, name string) error {
-	return h.netted(ctx, "stageremoval", GuestPower, node, func(_ *Cluster, n *network) error {
+	return h.changeNetwork(ctx, "stageremoval", GuestPower, node, func(_ *Cluster, n *network) error {
 		all := n.stage()
 		if interfaceIn(all, name) == nil {
 			return plugin.Errorf(plugin.NotFound, "there is no interface %.20q", name)
@@ -229,7 +229,7 @@ func (h *Host) StageRemoval(ctx context.Context, node, name string) error {
 
 // RevertNetwork implements hypervisor.NetworkManager.
 func (h *Host) RevertNetwork(ctx context.Context, node string) error {
-	return h.netted(ctx, "revertnetwork", GuestPower, node, func(_ *Cluster, n *network) error {
+	return h.changeNetwork(ctx, "revertnetwork", GuestPower, node, func(_ *Cluster, n *network) error {
 		n.staged = nil
 		return nil
 	})
@@ -237,7 +237,7 @@ func (h *Host) RevertNetwork(ctx context.Context, node string) error {
 
 // ApplyNetwork implements hypervisor.NetworkManager.
 func (h *Host) ApplyNetwork(ctx context.Context, node string) (taskID string, err error) {
-	err = h.netted(ctx, "applynetwork", GuestPower, node, func(c *Cluster, n *network) error {
+	err = h.changeNetwork(ctx, "applynetwork", GuestPower, node, func(c *Cluster, n *network) error {
 		t := c.newTask(node, "network_apply", hypervisor.GuestRef{}, h.target.Credential)
 		t.Operation = hypervisor.OperationApplyNetwork
 		t.add("applying the network of " + node)

@@ -53,8 +53,8 @@ func (c *Cluster) ChangeMachine(change func(*Machine)) {
 	change(&c.loginMachine().Machine)
 }
 
-// Ran returns the commands that were run on the machine, the oldest first.
-func (c *Cluster) Ran() []hypervisor.NodeCommand {
+// Commands returns the commands that were run on the machine, the oldest first.
+func (c *Cluster) Commands() []hypervisor.NodeCommand {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.loginMachine().ran)

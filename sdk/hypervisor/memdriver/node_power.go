@@ -42,8 +42,8 @@ func (c *Cluster) PowerOn(node string) {
 	c.powerOf(node).up = time.Now()
 }
 
-// Powered returns the commands that a node has accepted, the oldest first.
-func (c *Cluster) Powered(node string) []hypervisor.PowerCommand {
+// PowerCommands returns the commands that a node has accepted, the oldest first.
+func (c *Cluster) PowerCommands(node string) []hypervisor.PowerCommand {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.powerOf(node).commands)
@@ -79,7 +79,7 @@ func (c *Cluster) uptime(node string) (int64, error) {
 	return 3600, nil
 }
 
-// PowerNode implements hypervisor.NodePowerer. It does not change the guests.
+// PowerNode implements hypervisor.NodePowerManager. It does not change the guests.
 func (h *Host) PowerNode(ctx context.Context, node string, command hypervisor.PowerCommand) error {
 	if !slices.Contains(hypervisor.PowerCommands(), command) {
 		return plugin.Errorf(plugin.Unsupported, "there is no command %.80q", command)

@@ -17,7 +17,7 @@ var optionKeys = []hypervisor.OptionKey{
 	{Name: "weight", Type: "integer", Min: ptr(1.0), Max: ptr(500.0)},
 }
 
-// OptionKeys implements hypervisor.Reconfigurer. Containers have no boot order.
+// OptionKeys implements hypervisor.ConfigEditor. Containers have no boot order.
 func (h *Host) OptionKeys(ctx context.Context, kind hypervisor.GuestKind) ([]hypervisor.OptionKey, error) {
 	if _, _, err := h.begin(ctx, "optionkeys"); err != nil {
 		return nil, err
@@ -27,7 +27,7 @@ func (h *Host) OptionKeys(ctx context.Context, kind hypervisor.GuestKind) ([]hyp
 	}), nil
 }
 
-// Reconfigure implements hypervisor.Reconfigurer. Changes of cores, sockets and
+// Reconfigure implements hypervisor.ConfigEditor. Changes of cores, sockets and
 // memory of a running VM wait for its next start.
 func (h *Host) Reconfigure(ctx context.Context, ref hypervisor.GuestRef, change hypervisor.ConfigChange) error {
 	return h.edit(ctx, "reconfigure", ref, change.Digest, func(_ *Cluster, g *guest) error {
@@ -127,7 +127,7 @@ func deref(text *string) string {
 	return *text
 }
 
-// GrowDisk implements hypervisor.Reconfigurer.
+// GrowDisk implements hypervisor.ConfigEditor.
 func (h *Host) GrowDisk(ctx context.Context, ref hypervisor.GuestRef, growth hypervisor.DiskGrowth) error {
 	return h.edit(ctx, "growdisk", ref, growth.Digest, func(c *Cluster, g *guest) error {
 		i := slices.IndexFunc(g.config.Disks, func(d hypervisor.Disk) bool { return d.Key == growth.Key && !d.Removable && d.SizeGB != nil })

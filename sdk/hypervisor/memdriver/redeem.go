@@ -44,7 +44,7 @@ func (c *Cluster) NewCode(capability endpoint.Capability, valid time.Duration) p
 }
 
 // Inspect implements hypervisor.Enroller.
-func (d Certified) Inspect(_ context.Context, code plugin.Secret) (hypervisor.Code, error) {
+func (d CertificateDriver) Inspect(_ context.Context, code plugin.Secret) (hypervisor.Code, error) {
 	read, err := readCode(code)
 	if err != nil {
 		return hypervisor.Code{}, err
@@ -54,7 +54,7 @@ func (d Certified) Inspect(_ context.Context, code plugin.Secret) (hypervisor.Co
 
 // Redeem implements hypervisor.Enroller. A fault of "redeem" acts before the
 // code is used, and a late one after.
-func (d Certified) Redeem(ctx context.Context, target endpoint.Target, code plugin.Secret) error {
+func (d CertificateDriver) Redeem(ctx context.Context, target endpoint.Target, code plugin.Secret) error {
 	read, err := readCode(code)
 	if err != nil {
 		return err

@@ -66,12 +66,12 @@ func (d *Driver) ReadRoleOutput(_ context.Context, output plugin.Secret) (hyperv
 	var out hypervisor.RoleOutput
 	for _, c := range endpoint.Capabilities() {
 		if made, ok := found[c]; ok {
-			out.Made = append(out.Made, made)
+			out.Created = append(out.Created, made)
 		} else if kept[c] {
 			out.Kept = append(out.Kept, c)
 		}
 	}
-	if len(out.Made)+len(out.Kept) == 0 {
+	if len(out.Created)+len(out.Kept) == 0 {
 		return out, invalid("output", "has no credential in it")
 	}
 	return out, nil

@@ -22,7 +22,7 @@ var (
 	projectPath = regexp.MustCompile(`^/(project/[A-Za-z0-9._-]+)?$`)
 )
 
-// RoleScript implements hypervisor.RoleScripter.
+// RoleScript implements hypervisor.RoleScriptWriter.
 func (d *Driver) RoleScript(_ context.Context, query hypervisor.RoleScriptQuery) (string, error) {
 	path, scope := poolPath, pools
 	if d.certified {
@@ -53,7 +53,7 @@ func (d *Driver) RoleScript(_ context.Context, query hypervisor.RoleScriptQuery)
 	return b.String(), nil
 }
 
-// RoleRemoval implements hypervisor.RoleScripter.
+// RoleRemoval implements hypervisor.RoleScriptWriter.
 func (d *Driver) RoleRemoval(_ context.Context, capability endpoint.Capability, credentialID string) ([]string, error) {
 	if _, err := d.privilegesOf(capability); err != nil {
 		return nil, err

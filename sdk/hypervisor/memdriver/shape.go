@@ -22,7 +22,7 @@ var (
 		return d, d
 	}}
 	Certificates = Shape{Name: "certificates", Forgets: true, UIDs: true, New: func() (hypervisor.Driver, *Driver) {
-		d := NewCertified()
+		d := NewCertificateDriver()
 		return d, d.Driver
 	}}
 )

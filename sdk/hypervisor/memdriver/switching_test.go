@@ -34,7 +34,7 @@ func (h switchingHost) Act(ctx context.Context, ref hypervisor.GuestRef, action 
 	if !slices.Contains(switches, action) {
 		return "", plugin.Errorf(plugin.Invalid, "%q is not known here", action)
 	}
-	return h.Host.(hypervisor.Lifecycler).Act(ctx, ref, action)
+	return h.Host.(hypervisor.LifecycleManager).Act(ctx, ref, action)
 }
 
 // TestConformanceOfFewActions: the suite asks for no action that the driver does not name.

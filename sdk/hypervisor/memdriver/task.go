@@ -106,7 +106,7 @@ func (c *Cluster) EndTask(taskID, status, message string) {
 	}
 }
 
-// task needs the lock. A Certified knows a task for some time after its end.
+// task needs the lock. A CertificateDriver knows a task for some time after its end.
 func (c *Cluster) task(id string) (*task, error) {
 	for _, t := range c.tasks {
 		if t.ID == id && (!c.certified || t.Status == hypervisor.TaskRunning || time.Since(t.Ended) < c.taskMemory) {
@@ -116,7 +116,7 @@ func (c *Cluster) task(id string) (*task, error) {
 	return nil, plugin.Errorf(plugin.NotFound, "no task %q", id)
 }
 
-// Tasks implements hypervisor.Host. A Certified lists no task that has ended;
+// Tasks implements hypervisor.Host. A CertificateDriver lists no task that has ended;
 // WaitTask and TaskLog know it for a while.
 func (h *Host) Tasks(ctx context.Context, query hypervisor.TaskQuery) (hypervisor.TaskList, error) {
 	c, _, err := h.begin(ctx, "tasks")

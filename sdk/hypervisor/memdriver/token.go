@@ -67,8 +67,8 @@ func (c *Cluster) give(capability endpoint.Capability, suffix string, secret plu
 	return made
 }
 
-// Knows reports whether there is a token or certificate of that id.
-func (c *Cluster) Knows(id string) bool {
+// HasToken reports whether there is a token or certificate of that id.
+func (c *Cluster) HasToken(id string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	_, ok := c.tokens[id]

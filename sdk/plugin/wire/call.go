@@ -73,5 +73,5 @@ func Gather[Req, Resp any](ctx context.Context,
 	})
 }
 
-// Lacks returns the error for a response in which a required part is missing.
-func Lacks(what string) error { return fmt.Errorf("the plugin's answer has no %s", what) }
+// MissingPart returns the error for a response in which a required part is missing.
+func MissingPart(what string) error { return fmt.Errorf("the plugin's answer has no %s", what) }

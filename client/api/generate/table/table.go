@@ -16,7 +16,7 @@ import (
 )
 
 // Types are the schemas that the program has types of; those that they refer to come with them.
-var Types = []string{"AuthMe", "ConsoleTicket", "GuestEntry", "JobEvent", "JobView", "KeyCreated", "LogInResult", "Plan", "Upload"}
+var Types = []string{"AuthMe", "ConsoleTicket", "GuestEntry", "JobEvent", "JobView", "KeyCreateResult", "LogInResult", "Plan", "Upload"}
 
 // Document is the OpenAPI document of the sources, which are found from the folder module.
 func Document(module string) ([]byte, error) {

@@ -12,12 +12,12 @@ type Verdict string
 
 // Verdicts.
 const (
-	Untouched Verdict = "untouched"
-	Touched   Verdict = "touched"
+	Unaffected Verdict = "untouched"
+	Affected   Verdict = "touched"
 	// Unclear is one that cannot be told.
 	Unclear Verdict = "unclear"
-	// Nothing is no change at all.
-	Nothing Verdict = "nothing"
+	// NoChange is no change at all.
+	NoChange Verdict = "nothing"
 )
 
 // Change is something that can be staged of a part of a layout.
@@ -27,7 +27,7 @@ type Change struct {
 	Fits func(l *Layout, p *Part) bool
 	// Make makes it.
 	Make func(l *Layout, p *Part)
-	// Is is what it does to the way, whether the part is on it or not; nil is Touched for one that is.
+	// Is is what it does to the way, whether the part is on it or not; nil is Affected for one that is.
 	Is func(l *Layout, p *Part) Verdict
 }
 
@@ -57,22 +57,22 @@ func Changes() []Change {
 	touching := func(six bool) func(l *Layout, _ *Part) Verdict {
 		return func(l *Layout, _ *Part) Verdict {
 			if l.dials(six) {
-				return Touched
+				return Affected
 			}
-			return Untouched
+			return Unaffected
 		}
 	}
 	return []Change{
-		{Name: "nothing", Fits: free, Make: func(*Layout, *Part) {}, Is: is(Nothing)},
-		{Name: "a comment", Make: func(_ *Layout, p *Part) { p.Comment = "changed" }, Is: is(Untouched)},
+		{Name: "nothing", Fits: free, Make: func(*Layout, *Part) {}, Is: is(NoChange)},
+		{Name: "a comment", Make: func(_ *Layout, p *Part) { p.Comment = "changed" }, Is: is(Unaffected)},
 		{Name: "an MTU", Make: func(_ *Layout, p *Part) { p.MTU = 1400 }},
 		{Name: "no start", Fits: func(_ *Layout, p *Part) bool { return p.Start }, Make: func(_ *Layout, p *Part) { p.Start = false }},
 		{Name: "a start", Fits: func(_ *Layout, p *Part) bool { return !p.Start && !p.isOVSPort() },
 			Make: func(_ *Layout, p *Part) { p.Start = true }, Is: func(l *Layout, p *Part) Verdict {
 				if l.isSlave(p.Name) {
-					return Nothing // it comes up with its bond
+					return NoChange // it comes up with its bond
 				}
-				return Untouched
+				return Unaffected
 			}},
 		{Name: "another address", Fits: func(_ *Layout, p *Part) bool { return static(p.Four) },
 			Make: func(_ *Layout, p *Part) { p.Four.CIDR = strings.Replace(p.Four.CIDR, "/24", "7/24", 1) }},
@@ -85,7 +85,7 @@ func Changes() []Change {
 		{Name: "DHCP", Fits: func(l *Layout, p *Part) bool { return static(p.Four) },
 			Make: func(_ *Layout, p *Part) { p.Four = &Address{} }, Is: func(l *Layout, p *Part) Verdict {
 				if l.onPath(p.Name) {
-					return Touched
+					return Affected
 				}
 				return Unclear // a gateway may come with it
 			}},
@@ -103,7 +103,7 @@ func Changes() []Change {
 					}
 				}
 				p.Four.Gateway = "10.9.0.254"
-			}, Is: is(Touched)},
+			}, Is: is(Affected)},
 		{Name: "one port less", Fits: func(_ *Layout, p *Part) bool { return len(p.Ports) > 0 },
 			Make: func(_ *Layout, p *Part) { p.Ports = p.Ports[1:]; p.Primary = "" }},
 		{Name: "one port more", Fits: kind(Bridge, Bond), Make: func(_ *Layout, p *Part) { p.Ports = append(p.Ports, "eno8") }},
@@ -112,9 +112,9 @@ func Changes() []Change {
 			l.Parts = slices.DeleteFunc(l.Parts, func(o Part) bool { return o.Name == name })
 		}, Fits: func(l *Layout, p *Part) bool { return !l.isSlave(p.Name) }, Is: func(l *Layout, p *Part) Verdict {
 			if p.Kind == NIC && p.Four == nil || !l.onPath(p.Name) {
-				return Untouched // the kernel has the NIC all the same
+				return Unaffected // the kernel has the NIC all the same
 			}
-			return Touched
+			return Affected
 		}},
 		{Name: "a bridge that takes it", Fits: kind(NIC, Bond), Make: func(l *Layout, p *Part) {
 			name := p.Name
@@ -129,11 +129,11 @@ func Changes() []Change {
 		}},
 		{Name: "a VLAN on it", Fits: kind(NIC, Bond, Bridge), Make: func(l *Layout, p *Part) {
 			l.add(Part{Name: p.Name + ".77", Kind: VLAN, Start: true, Device: p.Name, Tag: 77, Four: at("10.77.0.1/24", "")})
-		}, Is: is(Untouched)},
+		}, Is: is(Unaffected)},
 		{Name: "an alias of it", Fits: func(_ *Layout, p *Part) bool { return static(p.Four) && p.Kind != Alias }, Make: func(l *Layout,
 			p *Part) {
 			l.add(Part{Name: p.Name + ":7", Kind: Alias, Start: true, Device: p.Name, Four: at("10.78.0.1/24", "")})
-		}, Is: is(Untouched)},
+		}, Is: is(Unaffected)},
 		{Name: "a spanning tree", Fits: kind(Bridge), Make: func(_ *Layout, p *Part) { p.STP = true }},
 		{Name: "awareness of VLANs", Fits: kind(Bridge), Make: func(_ *Layout, p *Part) {
 			if p.Aware = !p.Aware; !p.Aware {
@@ -167,16 +167,16 @@ func Changes() []Change {
 			p.Lines = append(p.Lines, "post-up ip route replace default via 10.9.0.77")
 		}, Is: func(l *Layout, p *Part) Verdict {
 			if l.onPath(p.Name) {
-				return Touched
+				return Affected
 			}
 			return Unclear // it may do anything
 		}},
 		{Name: "a new bridge", Fits: free, Make: func(l *Layout, _ *Part) { l.add(bridge("vmbr5", at("10.5.0.1/24", ""), nil)) },
-			Is: is(Untouched)},
+			Is: is(Unaffected)},
 		{Name: "a new bridge with a port", Fits: free, Make: func(l *Layout, _ *Part) { l.add(bridge("vmbr5", nil, nil, "eno8")) },
-			Is: is(Untouched)},
+			Is: is(Unaffected)},
 		{Name: "a new bridge of IPv6", Fits: free, Make: func(l *Layout, _ *Part) { l.add(bridge("vmbr5", nil, at("fd05::1/64", ""), "eno8")) },
-			Is: is(Untouched)},
+			Is: is(Unaffected)},
 		{Name: "a new bridge with DHCP", Fits: free, Make: func(l *Layout, _ *Part) { l.add(bridge("vmbr5", &Address{}, nil, "eno8")) },
 			Is: is(Unclear)},
 		{Name: "a new gateway", Fits: free, Make: func(l *Layout, _ *Part) {
@@ -224,7 +224,7 @@ func differ(l, changed *Layout, style Style) map[string]string {
 	for _, p := range was.Parts {
 		now := is.part(p.Name)
 		switch {
-		case now != nil && !reflect.DeepEqual(plain(&was, p, style != ByHand), plain(&is, *now, true)):
+		case now != nil && !reflect.DeepEqual(plain(&was, p, style != HandwrittenStyle), plain(&is, *now, true)):
 			all[p.Name] = "changed"
 		case now == nil && p.Kind != NIC && slices.ContainsFunc(is.Parts, func(o Part) bool {
 			return (o.Kind == VLAN || o.Kind == Alias) && o.Device == p.Name
@@ -232,7 +232,7 @@ func differ(l, changed *Layout, style Style) map[string]string {
 			all[p.Name] = "changed" // it is listed because another one names it
 		case now == nil && (p.Kind != NIC && p.Kind != OVSPort):
 			all[p.Name] = "removed"
-		case now == nil && !reflect.DeepEqual(plain(&was, p, style != ByHand), nic(p.Name)):
+		case now == nil && !reflect.DeepEqual(plain(&was, p, style != HandwrittenStyle), nic(p.Name)):
 			all[p.Name] = "changed" // the kernel has it all the same
 		}
 	}
@@ -256,26 +256,26 @@ func Cases() (all []Case) {
 				changed := l.clone()
 				c.Make(&changed, changed.part(p.Name))
 				pending := style
-				if style == ByHand {
-					pending = Written // what is staged was written by the hypervisor
+				if style == HandwrittenStyle {
+					pending = GeneratedStyle // what is staged was written by the hypervisor
 				}
-				want := Untouched
+				want := Unaffected
 				switch {
 				case c.Is != nil:
 					want = c.Is(&l, &p)
 				case l.onPath(p.Name):
-					want = Touched
+					want = Affected
 				}
 				made := Case{Name: fmt.Sprintf("%s, %s: %s of %s", l.Name, style, c.Name, p.Name), Layout: l, Current: l.Text(style),
 					Pending: changed.Text(pending), Want: want, Differ: differ(&l, &changed, style)}
 				switch {
-				case want == Nothing && style == ByHand:
-					made.Want = Untouched // it is written anew
-				case want == Nothing:
+				case want == NoChange && style == HandwrittenStyle:
+					made.Want = Unaffected // it is written anew
+				case want == NoChange:
 				case l.Unknown:
 					made.Want = Unclear
 				}
-				if l.Unknown && made.Want == Untouched {
+				if l.Unknown && made.Want == Unaffected {
 					made.Want = Unclear
 				}
 				all = append(all, made)

@@ -13,7 +13,7 @@ import (
 var Requests = requesttest.Requests{
 	Values: func(f *requesttest.Fixture) map[string]string {
 		return map[string]string{
-			"alert_id":  Open(f),
+			"alert_id":  OpenAlert(f),
 			"rule_id":   made(f, "/api/v1/alert-rules", rule(f)),
 			"window_id": made(f, "/api/v1/maintenance-windows", Nightly),
 		}
@@ -22,7 +22,7 @@ var Requests = requesttest.Requests{
 		return []requesttest.Change{
 			{Operation: "acknowledge_alert", Body: `{"note":"looking at it"}`},
 			{Operation: "silence_alert", Body: `{"for_s":3600,"note":"known"}`},
-			{Operation: "resolve_alert", Body: `{"note":"mended"}`, Path: map[string]string{"alert_id": Open(f)}},
+			{Operation: "resolve_alert", Body: `{"note":"mended"}`, Path: map[string]string{"alert_id": OpenAlert(f)}},
 			{Operation: "create_alert_rule", Body: rule(f), Nulls: `{"name":"n","kind":"host_away"}`},
 			{Operation: "update_alert_rule", Body: `{"threshold":92,"clear_level":85,"enabled":false}`},
 			{Operation: "delete_alert_rule", Spoils: true},
@@ -44,15 +44,15 @@ func rule(f *requesttest.Fixture) string {
 
 func made(f *requesttest.Fixture, path, body string) string {
 	var made struct{ ID int64 }
-	answer := f.Ask("POST", path, body, 201)
+	answer := f.Expect("POST", path, body, 201)
 	if err := json.Unmarshal(answer.Body, &made); err != nil {
 		f.T.Fatal(err)
 	}
 	return fmt.Sprint(made.ID)
 }
 
-// Open makes an alert about the host.
-func Open(f *requesttest.Fixture) string {
+// OpenAlert makes an alert about the host.
+func OpenAlert(f *requesttest.Fixture) string {
 	f.T.Helper()
 	return fmt.Sprint(dbtest.Value[int64](f.T, f.DB, `INSERT INTO alerts (team_id, host_id, target_kind, target_id, target_name, rule, kind,
 		severity, message, told) SELECT team_id, id, 'host', id, name, 'host.offline', 'host_away', 'critical', $2,

@@ -32,8 +32,8 @@ var Requests = requesttest.Requests{
 func uninstall(f *requesttest.Fixture) requesttest.Change {
 	f.T.Helper()
 	ref := f.Lab.NewGuest(hypervisor.Container, hypervisor.GuestStopped)
-	f.Ask("POST", fmt.Sprintf("/api/v1/hosts/%d/sync", f.Host), "", 200)
-	f.Ask("POST", "/api/v1/apps/adopt", fmt.Sprintf(`{"items":[{"host_id":%d,"guest_ref":%q}]}`, f.Host, ref.ID), 200)
+	f.Expect("POST", fmt.Sprintf("/api/v1/hosts/%d/sync", f.Host), "", 200)
+	f.Expect("POST", "/api/v1/apps/adopt", fmt.Sprintf(`{"items":[{"host_id":%d,"guest_ref":%q}]}`, f.Host, ref.ID), 200)
 	const row = " FROM apps WHERE host_id = $1 AND guest_ref = $2"
 	name := dbtest.Value[string](f.T, f.DB, "SELECT name"+row, f.Host, ref.ID)
 	return requesttest.Change{Operation: "uninstall_app", Body: fmt.Sprintf(`{"confirm":%q}`, name),

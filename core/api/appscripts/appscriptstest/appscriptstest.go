@@ -8,7 +8,7 @@ import (
 // Requests are those of the resource.
 var Requests = requesttest.Requests{
 	Values: func(f *requesttest.Fixture) map[string]string {
-		f.Ask("PUT", "/api/v1/apps/"+f.ID("SELECT id FROM apps WHERE id = $1", f.App)+"/script", `{"content":"echo zqcanary\n"}`, 200)
+		f.Expect("PUT", "/api/v1/apps/"+f.ID("SELECT id FROM apps WHERE id = $1", f.App)+"/script", `{"content":"echo zqcanary\n"}`, 200)
 		return nil
 	},
 	Changes: func(*requesttest.Fixture) []requesttest.Change {

@@ -83,7 +83,7 @@ func session(f *requesttest.Fixture, account *identitytest.Account) string {
 func pending(f *requesttest.Fixture, account *identitytest.Account) string {
 	f.T.Helper()
 	var half struct{ Pending string }
-	answer := f.Ask("POST", "/api/v1/auth/login", logIn(account), 200)
+	answer := f.Expect("POST", "/api/v1/auth/login", logIn(account), 200)
 	if err := json.Unmarshal(answer.Body, &half); err != nil {
 		f.T.Fatal(err)
 	}

@@ -20,7 +20,7 @@ var Requests = requesttest.Requests{
 	Values: func(f *requesttest.Fixture) map[string]string {
 		others(f)
 		token := f.Lab.Target(endpoint.Backup).Credential
-		f.Ask("POST", fmt.Sprintf("/api/v1/hosts/%d/credentials", f.Host),
+		f.Expect("POST", fmt.Sprintf("/api/v1/hosts/%d/credentials", f.Host),
 			fmt.Sprintf(`{"capability":"backup","token_id":%q,"token_secret":%q}`, token.ID, string(token.Secret)), 200)
 		f.Lab.AddStorage(memdriver.StorageSpec{Name: storage, Archive: &memdriver.Archive{}})
 		return map[string]string{"backup_id": put(f)}
@@ -28,7 +28,7 @@ var Requests = requesttest.Requests{
 	Changes: func(f *requesttest.Fixture) []requesttest.Change {
 		deleted, restored := put(f), put(f)
 		saved := f.Lab.NewGuest(hypervisor.VM, hypervisor.GuestStopped)
-		f.Ask("POST", fmt.Sprintf("/api/v1/hosts/%d/sync", f.Host), "", 200)
+		f.Expect("POST", fmt.Sprintf("/api/v1/hosts/%d/sync", f.Host), "", 200)
 		vm := f.ID("SELECT id FROM guests WHERE host_id = $1 AND ref = $2", f.Host, saved.ID)
 		return []requesttest.Change{
 			{Operation: "update_backup", Body: `{"protected":false}`},
@@ -54,7 +54,7 @@ func others(f *requesttest.Fixture) {
 // put makes a guest with a backup that the service knows of, and gives the backup's id.
 func put(f *requesttest.Fixture) string {
 	of := f.Lab.NewGuest(hypervisor.VM, hypervisor.GuestStopped)
-	f.Ask("POST", fmt.Sprintf("/api/v1/hosts/%d/sync", f.Host), "", 200)
+	f.Expect("POST", fmt.Sprintf("/api/v1/hosts/%d/sync", f.Host), "", 200)
 	id := storage + ":" + f.Lab.ArchiveOf(storage).Put(f.Lab, of, time.Now())
 	dbtest.Exec(f.T, f.DB, `WITH s AS (INSERT INTO backup_storages (cluster_id, host_id, node, name, as_of)
 		SELECT cluster_id, id, '', $2, now() FROM hosts WHERE id = $1

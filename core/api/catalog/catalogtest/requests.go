@@ -49,12 +49,12 @@ func install(f *requesttest.Fixture) requesttest.Change {
 	f.T.Helper()
 	const name = requesttest.Canary + "-install"
 	host := f.Host
-	f.Ask("POST", fmt.Sprintf("/api/v1/hosts/%d/credentials", host), `{"rotate_ssh":true,"ssh_consent":true}`, 200)
-	f.Ask("POST", fmt.Sprintf("/api/v1/hosts/%d/ssh/verify", host), "", 200)
+	f.Expect("POST", fmt.Sprintf("/api/v1/hosts/%d/credentials", host), `{"rotate_ssh":true,"ssh_consent":true}`, 200)
+	f.Expect("POST", fmt.Sprintf("/api/v1/hosts/%d/ssh/verify", host), "", 200)
 	_, pin := source()
 	dbtest.Exec(f.T, f.DB, "UPDATE catalog_sources SET pin = $1 WHERE name = 'mem'", pin.String())
 	var plan struct{ Sum string }
-	answer := f.Ask("GET", fmt.Sprintf("/api/v1/catalog/mem%%2Fwiki/plan?host=%d", host), "", 200)
+	answer := f.Expect("GET", fmt.Sprintf("/api/v1/catalog/mem%%2Fwiki/plan?host=%d", host), "", 200)
 	if err := json.Unmarshal(answer.Body, &plan); err != nil {
 		f.T.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func discard(f *requesttest.Fixture) requesttest.Change {
 	const mark = "hostler-job-0123456789abcdef"
 	ref := f.Lab.NewGuest(hypervisor.Container, hypervisor.GuestStopped)
 	f.Lab.Change(ref.ID, func(g *hypervisor.Guest) { g.Tags = []string{mark} })
-	f.Ask("POST", fmt.Sprintf("/api/v1/hosts/%d/sync", f.Host), "", 200)
+	f.Expect("POST", fmt.Sprintf("/api/v1/hosts/%d/sync", f.Host), "", 200)
 	name := dbtest.Value[string](f.T, f.DB, "SELECT name FROM guests WHERE ref = $1 AND host_id = $2", ref.ID, f.Host)
 	job := f.ID(`INSERT INTO jobs (kind, status, team_id, host_id, target_kind, target_id, target_name, params, finished_at)
 		SELECT 'app.install', 'failed', 1, id, 'host', id, name, jsonb_build_object('host_id', id, 'cluster_id', cluster_id, 'mark', $2::text),
@@ -79,7 +79,7 @@ func discard(f *requesttest.Fixture) requesttest.Change {
 // Requests are those of the resource. The catalog belongs to the instance: what is in it has no team.
 var Requests = requesttest.Requests{
 	Values: func(f *requesttest.Fixture) map[string]string {
-		f.Ask("PATCH", "/api/v1/catalog/sources/mem", fmt.Sprintf(`{"enabled":true,"trust_digest":%q}`, Trust()), 200)
+		f.Expect("PATCH", "/api/v1/catalog/sources/mem", fmt.Sprintf(`{"enabled":true,"trust_digest":%q}`, Trust()), 200)
 		// What a refresh would leave, without the time that it takes.
 		raw, err := json.Marshal(catalog.Entry{Slug: "wiki", Name: "Wiki", Type: catalog.ContainerEntry})
 		if err != nil {

@@ -11,8 +11,8 @@ import (
 // Requests are those of the resource. Each copies a guest of its own: while one is copied it is busy.
 var Requests = requesttest.Requests{Changes: func(f *requesttest.Fixture) []requesttest.Change {
 	vm, ct := f.Lab.NewGuest(hypervisor.VM, hypervisor.GuestStopped), f.Lab.NewGuest(hypervisor.Container, hypervisor.GuestStopped)
-	f.Ask("POST", fmt.Sprintf("/api/v1/hosts/%d/sync", f.Host), "", 200)
-	f.Ask("POST", "/api/v1/apps/adopt", fmt.Sprintf(`{"items":[{"host_id":%d,"guest_ref":%q}]}`, f.Host, ct.ID), 200)
+	f.Expect("POST", fmt.Sprintf("/api/v1/hosts/%d/sync", f.Host), "", 200)
+	f.Expect("POST", "/api/v1/apps/adopt", fmt.Sprintf(`{"items":[{"host_id":%d,"guest_ref":%q}]}`, f.Host, ct.ID), 200)
 	return []requesttest.Change{
 		{Operation: "clone_vm", Body: `{"name":"zqcanary-copied-vm"}`, Path: map[string]string{
 			"vm_id": f.ID("SELECT id FROM guests WHERE host_id = $1 AND ref = $2", f.Host, vm.ID),

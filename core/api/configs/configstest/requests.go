@@ -11,8 +11,8 @@ import (
 // Requests are those of the resource, each on a guest of its own.
 var Requests = requesttest.Requests{Changes: func(f *requesttest.Fixture) []requesttest.Change {
 	vm, ct := f.Lab.NewGuest(hypervisor.VM, hypervisor.GuestStopped), f.Lab.NewGuest(hypervisor.Container, hypervisor.GuestStopped)
-	f.Ask("POST", fmt.Sprintf("/api/v1/hosts/%d/sync", f.Host), "", 200)
-	f.Ask("POST", "/api/v1/apps/adopt", fmt.Sprintf(`{"items":[{"host_id":%d,"guest_ref":%q}]}`, f.Host, ct.ID), 200)
+	f.Expect("POST", fmt.Sprintf("/api/v1/hosts/%d/sync", f.Host), "", 200)
+	f.Expect("POST", "/api/v1/apps/adopt", fmt.Sprintf(`{"items":[{"host_id":%d,"guest_ref":%q}]}`, f.Host, ct.ID), 200)
 	return []requesttest.Change{
 		{Operation: "reconfigure_vm", Body: `{"cores":4,"sockets":1,"memory_mb":4096,"balloon_mb":1024,"cpu_type":"host",` +
 			`"name":"zqcanary-reconfigured","description":"text","tags":["web"],"disks":{"scsi0":{"size_gb":40}}}`,

@@ -14,7 +14,7 @@ import (
 var Requests = requesttest.Requests{
 	Values: func(f *requesttest.Fixture) map[string]string {
 		token := f.Lab.Target(endpoint.Console).Credential
-		f.Ask("POST", fmt.Sprintf("/api/v1/hosts/%d/credentials", f.Host),
+		f.Expect("POST", fmt.Sprintf("/api/v1/hosts/%d/credentials", f.Host),
 			fmt.Sprintf(`{"capability":"console","token_id":%q,"token_secret":%q}`, token.ID, string(token.Secret)), 200)
 		dbtest.Exec(f.T, f.DB, `INSERT INTO console_recordings (team_id, host_id, target_kind, target_id, target_name, node, user_email, address,
 			ended_at) SELECT team_id, id, 'host', id, name, 'node1', 'owner@example.com', '192.0.2.7', now() FROM hosts WHERE team_id <> 1`)
@@ -26,9 +26,9 @@ var Requests = requesttest.Requests{
 	Changes: func(f *requesttest.Fixture) []requesttest.Change {
 		vm, ct := f.Lab.NewGuest(hypervisor.VM, hypervisor.GuestRunning), f.Lab.NewGuest(hypervisor.Container, hypervisor.GuestRunning)
 		host := fmt.Sprint(f.Host)
-		f.Ask("PATCH", "/api/v1/hosts/"+host, `{"node_shell_enabled":true}`, 200)
-		f.Ask("POST", "/api/v1/hosts/"+host+"/sync", "", 200)
-		f.Ask("POST", "/api/v1/apps/adopt", fmt.Sprintf(`{"items":[{"host_id":%d,"guest_ref":%q}]}`, f.Host, ct.ID), 200)
+		f.Expect("PATCH", "/api/v1/hosts/"+host, `{"node_shell_enabled":true}`, 200)
+		f.Expect("POST", "/api/v1/hosts/"+host+"/sync", "", 200)
+		f.Expect("POST", "/api/v1/apps/adopt", fmt.Sprintf(`{"items":[{"host_id":%d,"guest_ref":%q}]}`, f.Host, ct.ID), 200)
 		return []requesttest.Change{
 			{Operation: "create_vm_console_ticket", Path: map[string]string{
 				"vm_id": f.ID("SELECT id FROM guests WHERE host_id = $1 AND ref = $2", f.Host, vm.ID),

@@ -20,7 +20,7 @@ func draftID(f *requesttest.Fixture) string { return newDraft(f, drafted(f)) }
 
 func newDraft(f *requesttest.Fixture, change string) string {
 	var made struct{ ID int64 }
-	answer := f.Ask("POST", "/api/v1/firewall/drafts", draftBody(f, change), 201)
+	answer := f.Expect("POST", "/api/v1/firewall/drafts", draftBody(f, change), 201)
 	if err := json.Unmarshal(answer.Body, &made); err != nil {
 		f.T.Fatal(err)
 	}
@@ -56,8 +56,8 @@ const templated = `"content":{"rules":[{"type":"in","action":"DROP","enable":1,"
 // templateID is the id of a new template, which all teams may read: so it tells nothing of the one that owns it.
 func templateID(f *requesttest.Fixture) string {
 	var made struct{ ID int64 }
-	f.Ask("POST", "/api/v1/firewall/templates", fmt.Sprintf(`{"name":%q,%s}`, name, templated), 201)
-	answer := f.Ask("POST", "/api/v1/firewall/templates", fmt.Sprintf(`{"name":"for all","shared":true,%s}`, templated), 201)
+	f.Expect("POST", "/api/v1/firewall/templates", fmt.Sprintf(`{"name":%q,%s}`, name, templated), 201)
+	answer := f.Expect("POST", "/api/v1/firewall/templates", fmt.Sprintf(`{"name":"for all","shared":true,%s}`, templated), 201)
 	if err := json.Unmarshal(answer.Body, &made); err != nil {
 		f.T.Fatal(err)
 	}

@@ -31,11 +31,11 @@ func scopes(f *requesttest.Fixture) []scope {
 var Requests = requesttest.Requests{
 	Values: func(f *requesttest.Fixture) map[string]string {
 		all := scopes(f)
-		f.Ask("POST", strings.TrimSuffix(all[3].path, "/"+name), fmt.Sprintf(`{"group":%q}`, name), 200)
+		f.Expect("POST", strings.TrimSuffix(all[3].path, "/"+name), fmt.Sprintf(`{"group":%q}`, name), 200)
 		for _, s := range all[:5] { // the last one is another path of that before
-			f.Ask("POST", s.path+"/aliases", fmt.Sprintf(`{"name":%q,"cidr":"192.0.2.9"}`, name), 200)
-			f.Ask("POST", s.path+"/ipsets", fmt.Sprintf(`{"name":%q}`, name), 200)
-			f.Ask("POST", s.path+"/ipsets/"+name+"/members", fmt.Sprintf(`{"cidr":%q}`, member), 200)
+			f.Expect("POST", s.path+"/aliases", fmt.Sprintf(`{"name":%q,"cidr":"192.0.2.9"}`, name), 200)
+			f.Expect("POST", s.path+"/ipsets", fmt.Sprintf(`{"name":%q}`, name), 200)
+			f.Expect("POST", s.path+"/ipsets/"+name+"/members", fmt.Sprintf(`{"cidr":%q}`, member), 200)
 		}
 		return map[string]string{"group": name, "name": name, "pos": "0", "cidr": member, "draft_id": draftID(f),
 			"template_id": templateID(f)}

@@ -28,10 +28,10 @@ func Token(c endpoint.Capability, cluster *memdriver.Cluster) string {
 // Enrol makes a host of the cluster, with its tokens for lifecycle and node power, and polls it.
 func Enrol(t *testing.T, a *apitest.API, name, address string, cluster *memdriver.Cluster) (id int64) {
 	t.Helper()
-	ask := func(what, url, body string, status int, after func(*testing.T, *apitest.Answer)) {
+	ask := func(what, url, body string, status int, after func(*testing.T, *apitest.Response)) {
 		a.Run(t, apitest.Scenario{Name: what, Method: "POST", URL: url, Body: body, As: apitest.Owner, Status: status, After: after})
 	}
-	ask("enrol", "/api/v1/hosts", Enrolment(name, address, cluster), 201, func(t *testing.T, answer *apitest.Answer) {
+	ask("enrol", "/api/v1/hosts", Enrolment(name, address, cluster), 201, func(t *testing.T, answer *apitest.Response) {
 		var made struct{ ID int64 }
 		if err := json.Unmarshal(answer.Body, &made); err != nil || made.ID == 0 {
 			t.Fatalf("%v: %s", err, answer.Body)
@@ -50,7 +50,7 @@ func task(f *requesttest.Fixture) (id string) {
 	f.T.Helper()
 	waittest.Until(f.T, "a task begins", func() bool {
 		var tasks []struct{ UPID string }
-		answer := f.Ask("GET", fmt.Sprintf("/api/v1/hosts/%d/tasks", f.Host), "", 200)
+		answer := f.Expect("GET", fmt.Sprintf("/api/v1/hosts/%d/tasks", f.Host), "", 200)
 		if err := json.Unmarshal(answer.Body, &tasks); err != nil {
 			f.T.Fatalf("%v: %s", err, answer.Body)
 		}

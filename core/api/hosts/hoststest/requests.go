@@ -40,8 +40,8 @@ func changes(f *requesttest.Fixture) []requesttest.Change {
 	powering := map[string]string{"node": powered + "-node1", "host_id": fmt.Sprint(Enrol(f.T, f.API, powered, powered+".mem",
 		f.NewCluster(powered, one)))}
 	enrolment := Enrolment(fresh, fresh+".mem", other)
-	f.Ask("POST", fmt.Sprintf("/api/v1/hosts/%d/credentials", f.Host), `{"rotate_ssh":true,"ssh_consent":true}`, 200)
-	f.Ask("POST", fmt.Sprintf("/api/v1/hosts/%d/ssh/verify", f.Host), "", 200)
+	f.Expect("POST", fmt.Sprintf("/api/v1/hosts/%d/credentials", f.Host), `{"rotate_ssh":true,"ssh_consent":true}`, 200)
+	f.Expect("POST", fmt.Sprintf("/api/v1/hosts/%d/ssh/verify", f.Host), "", 200)
 	return []requesttest.Change{
 		{Operation: "probe_host", Body: strings.Replace(enrolment, fmt.Sprintf(`"name":%q,`, fresh), "", 1)},
 		{Operation: "write_token_script", Body: `{"capabilities":["lifecycle"]}`},

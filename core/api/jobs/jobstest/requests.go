@@ -27,9 +27,9 @@ var Requests = requesttest.Requests{
 func ended(f *requesttest.Fixture) (id string) {
 	f.T.Helper()
 	ref := f.Lab.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
-	f.Ask("POST", fmt.Sprintf("/api/v1/hosts/%d/sync", f.Host), "", http.StatusOK)
+	f.Expect("POST", fmt.Sprintf("/api/v1/hosts/%d/sync", f.Host), "", http.StatusOK)
 	vm := f.ID("SELECT id FROM guests WHERE host_id = $1 AND ref = $2", f.Host, ref.ID)
-	answer := f.Ask("POST", "/api/v1/vms/"+vm+"/snapshots", `{"name":"zqcanary-again"}`, http.StatusAccepted)
+	answer := f.Expect("POST", "/api/v1/vms/"+vm+"/snapshots", `{"name":"zqcanary-again"}`, http.StatusAccepted)
 	var made struct{ Job struct{ ID int64 } }
 	if err := json.Unmarshal(answer.Body, &made); err != nil {
 		f.T.Fatal(err)

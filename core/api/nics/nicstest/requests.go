@@ -13,8 +13,8 @@ var Requests = requesttest.Requests{
 	Values: func(*requesttest.Fixture) map[string]string { return map[string]string{"iface": "net0"} },
 	Changes: func(f *requesttest.Fixture) []requesttest.Change {
 		vm, ct := f.Lab.NewGuest(hypervisor.VM, hypervisor.GuestStopped), f.Lab.NewGuest(hypervisor.Container, hypervisor.GuestStopped)
-		f.Ask("POST", fmt.Sprintf("/api/v1/hosts/%d/sync", f.Host), "", 200)
-		f.Ask("POST", "/api/v1/apps/adopt", fmt.Sprintf(`{"items":[{"host_id":%d,"guest_ref":%q}]}`, f.Host, ct.ID), 200)
+		f.Expect("POST", fmt.Sprintf("/api/v1/hosts/%d/sync", f.Host), "", 200)
+		f.Expect("POST", "/api/v1/apps/adopt", fmt.Sprintf(`{"items":[{"host_id":%d,"guest_ref":%q}]}`, f.Host, ct.ID), 200)
 		const common = `"bridge":"br0","tag":20,"rate":12.5,"mtu":1400,"firewall":true,"link_down":false`
 		return []requesttest.Change{
 			{Operation: "change_vm_nic", Body: "{" + common + "}", Path: map[string]string{

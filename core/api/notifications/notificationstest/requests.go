@@ -12,11 +12,11 @@ import (
 var Requests = requesttest.Requests{
 	Values: func(f *requesttest.Fixture) map[string]string {
 		var made struct{ ID int64 }
-		answer := f.Ask("POST", "/api/v1/notification-channels", Webhook(requesttest.Canary+"-channel"), 201)
+		answer := f.Expect("POST", "/api/v1/notification-channels", Webhook(requesttest.Canary+"-channel"), 201)
 		if err := json.Unmarshal(answer.Body, &made); err != nil {
 			f.T.Fatal(err)
 		}
-		f.Ask("POST", fmt.Sprintf("/api/v1/notification-channels/%d/test", made.ID), "", 200) // which is in the log
+		f.Expect("POST", fmt.Sprintf("/api/v1/notification-channels/%d/test", made.ID), "", 200) // which is in the log
 		return map[string]string{"channel_id": fmt.Sprint(made.ID)}
 	},
 	Changes: func(*requesttest.Fixture) []requesttest.Change {

@@ -15,7 +15,7 @@ const ofNoGuest = `{"name":"n","cron":"0 3 * * *","job_kind":"sessions.prune"}`
 var Requests = requesttest.Requests{
 	Values: func(f *requesttest.Fixture) map[string]string {
 		var made struct{ ID int64 }
-		answer := f.Ask("POST", "/api/v1/schedules", StartVM(requesttest.Canary+"-plan", f.VM), 201)
+		answer := f.Expect("POST", "/api/v1/schedules", StartVM(requesttest.Canary+"-plan", f.VM), 201)
 		if err := json.Unmarshal(answer.Body, &made); err != nil {
 			f.T.Fatal(err)
 		}

@@ -46,11 +46,11 @@ func newGuest(f *requesttest.Fixture, kind string) (id, guest string) {
 	of := map[string]hypervisor.GuestKind{"vm": hypervisor.VM, "app": hypervisor.Container}[kind]
 	ref := f.Lab.NewGuest(of, hypervisor.GuestRunning)
 	take(f, ref.ID)
-	f.Ask("POST", fmt.Sprintf("/api/v1/hosts/%d/sync", f.Host), "", 200)
+	f.Expect("POST", fmt.Sprintf("/api/v1/hosts/%d/sync", f.Host), "", 200)
 	row := " FROM guests WHERE host_id = $1 AND ref = $2"
 	if kind == "app" {
 		row = " FROM apps WHERE host_id = $1 AND guest_ref = $2"
-		f.Ask("POST", "/api/v1/apps/adopt", fmt.Sprintf(`{"items":[{"host_id":%d,"guest_ref":%q}]}`, f.Host, ref.ID), 200)
+		f.Expect("POST", "/api/v1/apps/adopt", fmt.Sprintf(`{"items":[{"host_id":%d,"guest_ref":%q}]}`, f.Host, ref.ID), 200)
 	}
 	return f.ID("SELECT id"+row, f.Host, ref.ID), dbtest.Value[string](f.T, f.DB, "SELECT name"+row, f.Host, ref.ID)
 }

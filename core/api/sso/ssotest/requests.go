@@ -12,7 +12,7 @@ import (
 var Requests = requesttest.Requests{
 	Values: func(f *requesttest.Fixture) map[string]string {
 		var made struct{ ID int64 }
-		answer := f.Ask("POST", "/api/v1/identity-providers", Provider("the values"), 201)
+		answer := f.Expect("POST", "/api/v1/identity-providers", Provider("the values"), 201)
 		if err := json.Unmarshal(answer.Body, &made); err != nil {
 			f.T.Fatal(err)
 		}

@@ -44,6 +44,6 @@ func volume(name string) hypervisor.Volume {
 // put gives the laboratory a storage that the service knows of.
 func put(f *requesttest.Fixture, name string) string {
 	f.Lab.AddStorage(memdriver.StorageSpec{Name: name, Type: "share", Content: []string{"images", "iso", "templates"}})
-	f.Ask("POST", fmt.Sprintf("/api/v1/hosts/%d/sync", f.Host), "", 200)
+	f.Expect("POST", fmt.Sprintf("/api/v1/hosts/%d/sync", f.Host), "", 200)
 	return name
 }

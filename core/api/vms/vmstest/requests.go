@@ -29,7 +29,7 @@ var Requests = requesttest.Requests{
 func stopped(f *requesttest.Fixture) (id, name string) {
 	f.T.Helper()
 	ref := f.Lab.NewGuest(hypervisor.VM, hypervisor.GuestStopped)
-	f.Ask("POST", fmt.Sprintf("/api/v1/hosts/%d/sync", f.Host), "", 200)
+	f.Expect("POST", fmt.Sprintf("/api/v1/hosts/%d/sync", f.Host), "", 200)
 	const row = " FROM guests WHERE host_id = $1 AND ref = $2"
 	return f.ID("SELECT id"+row, f.Host, ref.ID), dbtest.Value[string](f.T, f.DB, "SELECT name"+row, f.Host, ref.ID)
 }

@@ -11,7 +11,7 @@ import (
 func main() {
 	plugin.Serve(plugin.ServeConfig{
 		Services: []plugin.Service{
-			hypervisor.Service{Driver: memdriver.NewCertifiedByName(), HostType: (*memdriver.Host)(nil)},
+			hypervisor.Service{Driver: memdriver.NewCertificateDriverByName(), HostType: (*memdriver.Host)(nil)},
 		},
 	})
 }

@@ -4,7 +4,7 @@ import { Problem, problemOf } from './problem'
 import type { ErrorId } from './operations'
 import type { components } from './schema'
 
-export type Uploaded = components['schemas']['UploadStarted']
+export type Uploaded = components['schemas']['UploadResult']
 
 /** The destination and type of a file. Empty fields are left out, and the service decides. */
 export interface Target {

@@ -30,7 +30,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// BackupService is the ability "backup". What its calls must do is said of the Go interface hypervisor.Backuper. Target, guest
+// BackupService is the ability "backup". What its calls must do is said of the Go interface hypervisor.BackupManager. Target, guest
 // and backup are never absent.
 type BackupServiceClient interface {
 	Backups(ctx context.Context, in *BackupsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[BackupsResponse], error)
@@ -111,7 +111,7 @@ func (c *backupServiceClient) ProtectBackup(ctx context.Context, in *ProtectBack
 // All implementations must embed UnimplementedBackupServiceServer
 // for forward compatibility.
 //
-// BackupService is the ability "backup". What its calls must do is said of the Go interface hypervisor.Backuper. Target, guest
+// BackupService is the ability "backup". What its calls must do is said of the Go interface hypervisor.BackupManager. Target, guest
 // and backup are never absent.
 type BackupServiceServer interface {
 	Backups(*BackupsRequest, grpc.ServerStreamingServer[BackupsResponse]) error

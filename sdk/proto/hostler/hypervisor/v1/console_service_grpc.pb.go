@@ -27,7 +27,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// ConsoleService is the ability "console". What its calls must do is said of the Go interface hypervisor.Consoler. The target is never
+// ConsoleService is the ability "console". What its calls must do is said of the Go interface hypervisor.ConsoleOpener. The target is never
 // absent.
 type ConsoleServiceClient interface {
 	// One call is one console, and ends with it: with the client's cancellation, or with the server's status, OK where the other side has
@@ -74,7 +74,7 @@ func (c *consoleServiceClient) ConsoleLimits(ctx context.Context, in *ConsoleLim
 // All implementations must embed UnimplementedConsoleServiceServer
 // for forward compatibility.
 //
-// ConsoleService is the ability "console". What its calls must do is said of the Go interface hypervisor.Consoler. The target is never
+// ConsoleService is the ability "console". What its calls must do is said of the Go interface hypervisor.ConsoleOpener. The target is never
 // absent.
 type ConsoleServiceServer interface {
 	// One call is one console, and ends with it: with the client's cancellation, or with the server's status, OK where the other side has

@@ -26,7 +26,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// LifecycleService is the ability "lifecycle". What its calls must do is said of the Go interface hypervisor.Lifecycler.
+// LifecycleService is the ability "lifecycle". What its calls must do is said of the Go interface hypervisor.LifecycleManager.
 type LifecycleServiceClient interface {
 	Act(ctx context.Context, in *ActRequest, opts ...grpc.CallOption) (*ActResponse, error)
 }
@@ -53,7 +53,7 @@ func (c *lifecycleServiceClient) Act(ctx context.Context, in *ActRequest, opts .
 // All implementations must embed UnimplementedLifecycleServiceServer
 // for forward compatibility.
 //
-// LifecycleService is the ability "lifecycle". What its calls must do is said of the Go interface hypervisor.Lifecycler.
+// LifecycleService is the ability "lifecycle". What its calls must do is said of the Go interface hypervisor.LifecycleManager.
 type LifecycleServiceServer interface {
 	Act(context.Context, *ActRequest) (*ActResponse, error)
 	mustEmbedUnimplementedLifecycleServiceServer()

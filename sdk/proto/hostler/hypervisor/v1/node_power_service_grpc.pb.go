@@ -26,7 +26,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// NodePowerService is the ability "node_power". What its call must do is said of the Go interface hypervisor.NodePowerer.
+// NodePowerService is the ability "node_power". What its call must do is said of the Go interface hypervisor.NodePowerManager.
 type NodePowerServiceClient interface {
 	PowerNode(ctx context.Context, in *PowerNodeRequest, opts ...grpc.CallOption) (*PowerNodeResponse, error)
 }
@@ -53,7 +53,7 @@ func (c *nodePowerServiceClient) PowerNode(ctx context.Context, in *PowerNodeReq
 // All implementations must embed UnimplementedNodePowerServiceServer
 // for forward compatibility.
 //
-// NodePowerService is the ability "node_power". What its call must do is said of the Go interface hypervisor.NodePowerer.
+// NodePowerService is the ability "node_power". What its call must do is said of the Go interface hypervisor.NodePowerManager.
 type NodePowerServiceServer interface {
 	PowerNode(context.Context, *PowerNodeRequest) (*PowerNodeResponse, error)
 	mustEmbedUnimplementedNodePowerServiceServer()

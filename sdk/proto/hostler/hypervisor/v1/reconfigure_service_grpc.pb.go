@@ -28,7 +28,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// ReconfigureService is the ability "reconfigure". What its calls must do is said of the Go interface hypervisor.Reconfigurer.
+// ReconfigureService is the ability "reconfigure". What its calls must do is said of the Go interface hypervisor.ConfigEditor.
 // Target, guest and change are never absent.
 type ReconfigureServiceClient interface {
 	OptionKeys(ctx context.Context, in *OptionKeysRequest, opts ...grpc.CallOption) (*OptionKeysResponse, error)
@@ -78,7 +78,7 @@ func (c *reconfigureServiceClient) GrowDisk(ctx context.Context, in *GrowDiskReq
 // All implementations must embed UnimplementedReconfigureServiceServer
 // for forward compatibility.
 //
-// ReconfigureService is the ability "reconfigure". What its calls must do is said of the Go interface hypervisor.Reconfigurer.
+// ReconfigureService is the ability "reconfigure". What its calls must do is said of the Go interface hypervisor.ConfigEditor.
 // Target, guest and change are never absent.
 type ReconfigureServiceServer interface {
 	OptionKeys(context.Context, *OptionKeysRequest) (*OptionKeysResponse, error)

@@ -27,7 +27,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// RoleScriptService is the ability "role_script". What its calls must do is said of the Go interface hypervisor.RoleScripter.
+// RoleScriptService is the ability "role_script". What its calls must do is said of the Go interface hypervisor.RoleScriptWriter.
 // It has no target and uses no network.
 type RoleScriptServiceClient interface {
 	RoleScript(ctx context.Context, in *RoleScriptRequest, opts ...grpc.CallOption) (*RoleScriptResponse, error)
@@ -66,7 +66,7 @@ func (c *roleScriptServiceClient) RoleRemoval(ctx context.Context, in *RoleRemov
 // All implementations must embed UnimplementedRoleScriptServiceServer
 // for forward compatibility.
 //
-// RoleScriptService is the ability "role_script". What its calls must do is said of the Go interface hypervisor.RoleScripter.
+// RoleScriptService is the ability "role_script". What its calls must do is said of the Go interface hypervisor.RoleScriptWriter.
 // It has no target and uses no network.
 type RoleScriptServiceServer interface {
 	RoleScript(context.Context, *RoleScriptRequest) (*RoleScriptResponse, error)

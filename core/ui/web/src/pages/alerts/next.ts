@@ -9,7 +9,7 @@ export interface Hint {
 }
 
 /** nextOf returns pages that help with an alert, the best first. place is the page of its object. */
-export function nextOf(alert: Alert, why: components['schemas']['AlertWhy'], place: string | undefined): Hint[] {
+export function nextOf(alert: Alert, why: components['schemas']['AlertReason'], place: string | undefined): Hint[] {
   const { kind, target, host_id: host } = alert
   const all: Hint[] = []
   const add = (text: Hint['text'], path: string | undefined): void => {

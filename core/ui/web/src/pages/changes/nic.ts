@@ -38,7 +38,7 @@ export function nicCommand(
   nic: Interface,
   before: Fields,
   now: Fields,
-): Command<components['schemas']['GuestChangedInterface']> {
+): Command<components['schemas']['GuestInterfaceChangeResult']> {
   const body: Record<string, unknown> = nic.digest ? { digest: nic.digest } : {}
   for (const name of moved(before, now)) {
     const text = now[name]!.trim()

@@ -6,7 +6,7 @@ import type { Guest } from '../../live/guests.svelte'
 
 export type Config = components['schemas']['GuestConfig']
 export type Sizes = Record<string, string>
-type Answer = Config | components['schemas']['AppReconfigured']
+type Answer = Config | components['schemas']['AppReconfigureResult']
 
 /** configOf reads the configuration from the hypervisor. */
 export const configOf = (guest: Guest): Promise<Config> =>

@@ -3,8 +3,8 @@ import type { components } from '../../api/schema'
 import { guest as find } from '../../live/guests.svelte'
 
 type Schemas = components['schemas']
-export type Tested = Schemas['FirewallTested']
-export type ShownEnd = Schemas['FirewallShownEnd']
+export type Tested = Schemas['FirewallTestResult']
+export type ShownEnd = Schemas['FirewallEndView']
 
 /** Packet has its ends as texts: guest:12, guest:12:net0, node:1:pve1, address:192.0.2.7, outside. */
 export interface Packet {

@@ -1,0 +1,49 @@
+package selfupdate
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/schedule"
+)
+
+// SyncSchedule switches the schedule that looks for releases on when a source and a channel have come into the configuration,
+// and off when they have gone. In between the schedule is the users' own: one that they switched off or deleted stays so.
+func (s *Store) SyncSchedule(ctx context.Context) error {
+	c, err := s.configuration()
+	if err != nil {
+		// It is neither there nor gone: what holds stays.
+		s.log.Warn("cannot read the updater's configuration; the schedule for release checks stays as it is", "error", err)
+		return nil
+	}
+	follows := c != nil && c.HasSource()
+	return s.db.Tx(ctx, func(tx *db.Tx) error {
+		var followed bool
+		var id *int64
+		if err := tx.Pgx.QueryRow(ctx, "SELECT followed, schedule_id FROM update_check FOR UPDATE").Scan(&followed, &id); err != nil {
+			return fmt.Errorf("reading whether releases are checked: %w", err)
+		}
+		if followed == follows {
+			return nil
+		}
+		if follows {
+			seed := schedule.Seed{Name: "Look for a new release", Cron: someTime(), JobKind: CheckKind}
+			made, err := schedule.SwitchOn(ctx, tx, id, seed, "a source and a channel of releases were configured")
+			if err != nil {
+				return err
+			}
+			id = &made
+		} else if err := schedule.SwitchOff(ctx, tx, id, CheckKind, "no source and channel of releases are configured"); err != nil {
+			return err
+		}
+		if _, err := tx.Pgx.Exec(ctx, "UPDATE update_check SET followed = $1, schedule_id = $2", follows, id); err != nil {
+			return fmt.Errorf("recording whether releases are checked: %w", err)
+		}
+		return nil
+	})
+}
+
+// someTime is a minute of the day by chance, so that not every installation asks at the same one.
+func someTime() string { return fmt.Sprintf("%d %d * * *", rand.IntN(60), rand.IntN(24)) }
