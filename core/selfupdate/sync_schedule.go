@@ -29,7 +29,7 @@ func (s *Store) SyncSchedule(ctx context.Context) error {
 			return nil
 		}
 		if follows {
-			seed := schedule.Seed{Name: "Look for a new release", Cron: someTime(), JobKind: CheckKind}
+			seed := schedule.Seed{Name: "Check for new releases", Cron: someTime(), JobKind: CheckKind}
 			made, err := schedule.SwitchOn(ctx, tx, id, seed, "a source and a channel of releases were configured")
 			if err != nil {
 				return err
