@@ -224,7 +224,7 @@ test('copy, resize, move', async () => {
   await stuck.getByRole('combobox', { name: 'Target node', exact: true }).fill(target)
   await page.keyboard.press('Enter')
   await stuck.getByText('It cannot migrate.').waitFor()
-  await stuck.getByText("is on the guest's node alone").waitFor()
+  await stuck.getByText("exists only on the guest's node").waitFor()
   expect(await disabled(stuck.getByRole('button', { name: 'Migrate', exact: true }))).toBe('true')
   await visitor.accessible('a move that cannot be')
   await visitor.picture('move-blocked')
