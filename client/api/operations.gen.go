@@ -937,7 +937,7 @@ var Operations = []Operation{
 	{
 		ID: "clear_audit", Method: "DELETE",
 		Path:    "/api/v1/audit",
-		Summary: "Clear the audit trail",
+		Summary: "Clear the audit log",
 		Role:    "owner",
 		Plan:    true,
 		Confirm: true,
@@ -949,7 +949,7 @@ var Operations = []Operation{
 	{
 		ID: "list_audit", Method: "GET",
 		Path:    "/api/v1/audit",
-		Summary: "List the audit trail",
+		Summary: "List the audit log",
 		Role:    "admin",
 		Answer:  "AuditRow",
 		Paged:   true,
@@ -982,7 +982,7 @@ var Operations = []Operation{
 	{
 		ID: "export_audit", Method: "GET",
 		Path:    "/api/v1/audit/export",
-		Summary: "Export the audit trail",
+		Summary: "Export the audit log",
 		Role:    "admin",
 		Query: []Field{
 			{Name: "action", Kind: Text,
@@ -1019,14 +1019,14 @@ var Operations = []Operation{
 	{
 		ID: "verify_audit", Method: "GET",
 		Path:    "/api/v1/audit/verification",
-		Summary: "Verify the audit trail",
+		Summary: "Verify the audit log",
 		Role:    "admin",
 		Answer:  "AuditVerification",
 	},
 	{
 		ID: "get_audit_entry", Method: "GET",
 		Path:    "/api/v1/audit/{entry_id}",
-		Summary: "Get an entry of the audit trail",
+		Summary: "Get an entry of the audit log",
 		Role:    "admin",
 		Answer:  "AuditRow",
 	},
@@ -3868,7 +3868,7 @@ var Operations = []Operation{
 			{Name: "allow_private", Kind: Switch,
 				About: "Allow private addresses; only owners of the instance can set it"},
 			{Name: "audit_actions", Kind: Texts,
-				About: "For a webhook of the default team: actions of the audit trail to send, and nothing else"},
+				About: "For a webhook of the default team: actions of the audit log to send, and nothing else"},
 			{Name: "enabled", Kind: Switch},
 			{Name: "hourly_cap", Kind: Whole},
 			{Name: "kind", Kind: Text,

@@ -32,7 +32,7 @@ type Consent struct {
 	GivenAt    time.Time
 }
 
-// GiveConsent keeps a consent of the context's caller, who has seen the plan, to a bundle that is kept. The row of the trail is the
+// GiveConsent keeps a consent of the context's caller, who has seen the plan, to a bundle that is kept. The row of the audit log is the
 // caller's to write, in the same transaction. Problems: not_found for a host or a bundle that is not there; forbidden for the service
 // itself, which cannot consent.
 func (s *Store) GiveConsent(ctx context.Context, tx *db.Tx, hostID int64, k Key, sum string) error {

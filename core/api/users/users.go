@@ -50,7 +50,7 @@ func Register(a *op.API, deps Deps) {
 	op.Delete(a, "/api/v1/users/:user_id", h.remove, op.Spec{
 		ID: "delete_user", Summary: "Delete a user", Tag: tag, Role: identity.Admin, Status: http.StatusOK, Plan: true,
 		Audit: op.Audit{Action: "user.delete", Target: "user_id"},
-		Description: "Deletes the account with its sessions, API keys and roles. The audit trail and jobs keep the " +
+		Description: "Deletes the account with its sessions, API keys and roles. The audit log and jobs keep the " +
 			"email address, but no longer refer to an account; deactivate the user instead to keep that reference. You " +
 			"cannot delete your own account (409 `self_delete`) or the last active owner of the team `default` (409 " +
 			"`last_owner`). " +

@@ -155,7 +155,7 @@ func (c *check) trailTells(ctx context.Context) error {
 			}
 		}
 		if !slices.Equal(ends, c.trail) || asked != c.asked {
-			return fmt.Errorf("the trail has %d requests, not %d, and the ends %q, not %q", asked, c.asked, ends, c.trail)
+			return fmt.Errorf("the audit log has %d requests, not %d, and the ends %q, not %q", asked, c.asked, ends, c.trail)
 		}
 		return nil
 	})
