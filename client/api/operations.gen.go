@@ -622,7 +622,7 @@ var Operations = []Operation{
 	{
 		ID: "list_app_firewall_refs", Method: "GET",
 		Path:    "/api/v1/apps/{app_id}/firewall/refs",
-		Summary: "List the objects that firewall rules can use of an app",
+		Summary: "List the objects for firewall rules of an app",
 		Role:    "viewer",
 		Answer:  "FirewallReference",
 	},
@@ -1293,7 +1293,7 @@ var Operations = []Operation{
 			{Name: "guest_ref", Kind: Text,
 				About: "Only backups of guests that had this ID on the hypervisor"},
 			{Name: "orphaned", Kind: Switch,
-				About: "Only backups whose guest does not exist any more"},
+				About: "Only backups whose guest no longer exists"},
 		},
 	},
 	{
@@ -2136,7 +2136,7 @@ var Operations = []Operation{
 	{
 		ID: "list_cluster_firewall_refs", Method: "GET",
 		Path:    "/api/v1/firewall/cluster/{host_id}/refs",
-		Summary: "List the objects that firewall rules can use of a cluster",
+		Summary: "List the objects for firewall rules of a cluster",
 		Role:    "viewer",
 		Answer:  "FirewallReference",
 	},
@@ -2541,7 +2541,7 @@ var Operations = []Operation{
 	{
 		ID: "list_firewall_node_refs", Method: "GET",
 		Path:    "/api/v1/firewall/node/{host_id}/{node}/refs",
-		Summary: "List the objects that firewall rules can use of a node",
+		Summary: "List the objects for firewall rules of a node",
 		Role:    "viewer",
 		Answer:  "FirewallReference",
 	},
@@ -2871,7 +2871,7 @@ var Operations = []Operation{
 	{
 		ID: "list_node_firewall_refs", Method: "GET",
 		Path:    "/api/v1/firewall/nodes/{host_id}/{node}/refs",
-		Summary: "List the objects that firewall rules can use of a node",
+		Summary: "List the objects for firewall rules of a node",
 		Role:    "viewer",
 		Answer:  "FirewallReference",
 	},
@@ -3801,7 +3801,7 @@ var Operations = []Operation{
 	{
 		ID: "edit_bridge", Method: "PUT",
 		Path:    "/api/v1/network/bridges/{host_id}/{node}/{iface}",
-		Summary: "Stage a change of an interface",
+		Summary: "Stage a change to an interface",
 		Role:    "admin",
 		Answer:  "NetworkStageResult",
 		Query: []Field{
@@ -4884,7 +4884,7 @@ var Operations = []Operation{
 	{
 		ID: "list_vm_firewall_refs", Method: "GET",
 		Path:    "/api/v1/vms/{vm_id}/firewall/refs",
-		Summary: "List the objects that firewall rules can use of a VM",
+		Summary: "List the objects for firewall rules of a VM",
 		Role:    "viewer",
 		Answer:  "FirewallReference",
 	},

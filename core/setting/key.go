@@ -28,8 +28,8 @@ var (
 		"Days to keep finished jobs and their transcripts, 1 to 36500")
 	DetailsPerMinute = whole("poll.details_per_minute", 20, 0, 600,
 		"Guest configurations to read in the background, at most, per cluster and minute, 0 to 600. They show which guests use a "+
-			"bridge or a storage. While an alert rule watches failed tasks, reading the cluster's tasks takes the place of one every three "+
-			"minutes. 0 reads neither")
+			"bridge or a storage. While an alert rule watches failed tasks, Hostler reads the cluster's tasks instead of one "+
+			"configuration every three minutes. 0 reads neither")
 	BackupMaxAge = whole("backup.max_age_days", 7, 1, 3650,
 		"Days after which the newest backup of a guest is too old, 1 to 3650. A guest's tag backup-<n>d overrides it")
 	BackupReportAt = Key[string]{"backup.report_at",

@@ -147,7 +147,7 @@ func (s *Store) unnamed(ctx context.Context, p *place, v hypervisor.Volume, fres
 			return err
 		}
 		if len(users) > 0 {
-			return &errInUse{users: users, why: "it is in the configuration of guests"}
+			return &errInUse{users: users, why: "guests have it in their configuration"}
 		}
 	}
 	return nil

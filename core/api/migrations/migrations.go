@@ -59,9 +59,9 @@ func Register(a *op.API, deps Deps) {
 				"in `confirm` (409 `confirm_required`). Between clusters, the guest is stopped, backed up to a storage " +
 				"that both hosts have, and restored and started on the target. The original is kept, stopped and tagged " +
 				"`moved`, and schedules that name it use the new guest. A guest with volumes that backups do not include " +
-				"is not moved this way (`volumes_not_in_backup`). Without a common storage, if both nodes are hosts with " +
-				"SSH access, the backup file is copied through this service (`transfer`) and finally deleted on both " +
-				"sides. If a step fails before the guest runs on the target, the original is started again.",
+				"is not moved this way (`volumes_not_in_backup`). If there is no common storage and both nodes are hosts " +
+				"with SSH access, the backup file is copied through this service (`transfer`) and deleted on both sides " +
+				"at the end. If a step fails before the guest runs on the target, the original is started again.",
 		})
 	}
 }

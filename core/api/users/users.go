@@ -71,8 +71,8 @@ func Register(a *op.API, deps Deps) {
 		Status: http.StatusNoContent, Audit: op.Audit{Action: "user.totp_reset", Target: "user_id"},
 		Description: "For a user who lost it: removes the authenticator app, passkeys and recovery codes, so that " +
 			"log-ins require only the password. The password and sessions are kept. 409 `invalid_state` if the user " +
-			"has no second factor, and for your own, which you disable with your password at `/api/v1/auth/totp` and " +
-			"`/api/v1/auth/passkeys`. " +
+			"has no second factor, or if you are the user: disable your own with your password at " +
+			"`/api/v1/auth/totp` and `/api/v1/auth/passkeys`. " +
 			outranks,
 	})
 }
