@@ -16,7 +16,7 @@ import (
 
 // TextVersion is the release of the text that people agree to. It grows whenever that says something else; a consent to another text
 // does not hold.
-const TextVersion = 1
+const TextVersion = 2
 
 // Consent is that one person has agreed that one bundle may run as root on one host. It never holds for another bundle, another host or
 // for ever: only for these bytes.
