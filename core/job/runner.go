@@ -40,7 +40,7 @@ func (q *Queue) work(ctx context.Context, jobID, riverID int64, beside bool) {
 	defer lease.free()
 	run, err := q.begin(ctx, lease, jobID, riverID)
 	if err != nil {
-		q.log.Warn("a job could not begin; it will be tried again", "job", jobID, "error", err)
+		q.log.Warn("a job could not start; it will be tried again", "job", jobID, "error", err)
 		return
 	}
 	if run == nil {

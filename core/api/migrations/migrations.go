@@ -47,7 +47,7 @@ func Register(a *op.API, deps Deps) {
 			Calls: true, ReadOnly: true, Needs: endpoint.Lifecycle,
 			Description: "Returns how the guest would be migrated to a host, with `blockers` that prevent it and " +
 				"`warnings`, each with a code. Both hosts are contacted; nothing is reserved or changed. A host of the " +
-				"same cluster stands for one of its nodes: `node` selects it if there are several. `strategy` is the first " +
+				"same cluster represents one of its nodes: `node` selects it if there are several. `strategy` is the first " +
 				"available strategy, or the requested one; `rejected` explains why others are not available.",
 		})
 		op.Post(a, path, h.migrate, op.Spec{

@@ -17,7 +17,7 @@ func (c *Cluster) archive(name string) (*Archive, error) {
 	s := c.storage(name)
 	switch {
 	case s == nil || s.Archive == nil:
-		return nil, plugin.Errorf(plugin.NotFound, "storage %.80q holds no backups", name)
+		return nil, plugin.Errorf(plugin.NotFound, "storage %.80q does not store backups", name)
 	case s.Away:
 		return nil, plugin.Errorf(plugin.Refused, "storage %s is not available", name)
 	}

@@ -129,7 +129,7 @@ func (c *Cluster) checkVM(spec hypervisor.VMSpec) error {
 	case !slices.Contains(c.nodes, spec.Node):
 		return plugin.Errorf(plugin.NotFound, "node %.80q not found", spec.Node)
 	case !c.storage(spec.Storage).holds(hypervisor.VM):
-		return invalid("storage", "storage %.80q holds no disks of VMs", spec.Storage)
+		return invalid("storage", "storage %.80q does not store VM disks", spec.Storage)
 	case spec.Bridge != "" && !slices.Contains(c.bridges, spec.Bridge):
 		return invalid("bridge", "bridge %.80q not found", spec.Bridge)
 	case spec.Image != "" && !slices.Contains(c.images, spec.Image):

@@ -76,7 +76,7 @@ func (h *Host) file(ctx context.Context, method string, spec hypervisor.UploadSp
 	case s.Away:
 		return nil, File{}, plugin.Errorf(plugin.Refused, "storage %s is not available", s.Name)
 	case s.Archive != nil:
-		return nil, File{}, invalid("storage", "storage %s holds backups only", s.Name)
+		return nil, File{}, invalid("storage", "storage %s stores only backups", s.Name)
 	case len(spec.Name) > 255 || strings.ContainsAny(spec.Name, "/\\\x00") || strings.TrimSuffix(spec.Name, path.Ext(spec.Name)) == "":
 		return nil, File{}, invalid("name", "%.80q is not a file name", spec.Name)
 	case spec.Content != "" && !slices.Contains([]string{"iso", "templates"}, spec.Content):
