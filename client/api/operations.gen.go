@@ -4085,7 +4085,7 @@ var Operations = []Operation{
 				About: "Days after which client addresses are removed from rows of the audit log, 0 to 36500; 0 " +
 					"keeps them as long as the rows"},
 			{Name: "audit.retention_days", Kind: JSON,
-				About: "Days to keep rows of the audit log, 0 to 36500; 0 keeps them for ever"},
+				About: "Days to keep rows of the audit log, 0 to 36500; 0 keeps them forever"},
 			{Name: "backup.max_age_days", Kind: JSON,
 				About: "Days after which the newest backup of a guest is too old, 1 to 3650"},
 			{Name: "backup.report_at", Kind: JSON,

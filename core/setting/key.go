@@ -20,7 +20,7 @@ var (
 	MetricsRetention1h = whole("metrics.retention_1h_days", 730, 7, 3650,
 		"Days to keep one-hour averages, 7 to 3650. Whole UTC months are deleted")
 	AuditRetention = whole("audit.retention_days", 0, 0, 36500,
-		"Days to keep rows of the audit log, 0 to 36500; 0 keeps them for ever")
+		"Days to keep rows of the audit log, 0 to 36500; 0 keeps them forever")
 	AuditAddressDays = whole("audit.address_days", 0, 0, 36500,
 		"Days after which client addresses are removed from rows of the audit log, 0 to 36500; 0 keeps them as long as the rows. "+
 			"Removed addresses cannot be restored. The log still verifies")
