@@ -15,11 +15,11 @@ import (
 const SSHConsentVersion = 2
 
 // SSHConsentText is the text that a user agrees to.
-const SSHConsentText = "Hostler creates an SSH key for this host. With this key, Hostler logs in as root to the machine at the " +
-	"host's address and runs programs there: the scripts of apps, each of which is shown for approval first, and commands that check, undo " +
-	"and clean up their work. Whoever controls Hostler then controls this machine. If machines share the file authorized_keys, as the members of some " +
-	"clusters do, the key gives access to all of them. The key is stored encrypted in Hostler's database and is never shown. When you " +
-	"delete it here, Hostler shows the command that removes it from the machine."
+const SSHConsentText = "Hostler creates an SSH key for this host. With this key, Hostler logs in as root to the machine at the host's " +
+	"address and runs programs there: the scripts of apps, each of which is shown for approval first, and commands that check, undo " +
+	"and clean up their work. Whoever controls Hostler then controls this machine. If machines share the file authorized_keys, as the " +
+	"members of some clusters do, the key gives access to all of them. The key is stored encrypted in Hostler's database and is never " +
+	"shown. When you delete it here, Hostler shows the command that removes it from the machine."
 
 // consentRequired is the problem consent_required, with the text and the field
 // that gives the consent.
