@@ -622,7 +622,7 @@ var Operations = []Operation{
 	{
 		ID: "list_app_firewall_refs", Method: "GET",
 		Path:    "/api/v1/apps/{app_id}/firewall/refs",
-		Summary: "List the objects that firewall rules can use of an app",
+		Summary: "List the objects for firewall rules of an app",
 		Role:    "viewer",
 		Answer:  "FirewallReference",
 	},
@@ -937,7 +937,7 @@ var Operations = []Operation{
 	{
 		ID: "clear_audit", Method: "DELETE",
 		Path:    "/api/v1/audit",
-		Summary: "Clear the audit trail",
+		Summary: "Clear the audit log",
 		Role:    "owner",
 		Plan:    true,
 		Confirm: true,
@@ -949,7 +949,7 @@ var Operations = []Operation{
 	{
 		ID: "list_audit", Method: "GET",
 		Path:    "/api/v1/audit",
-		Summary: "List the audit trail",
+		Summary: "List the audit log",
 		Role:    "admin",
 		Answer:  "AuditRow",
 		Paged:   true,
@@ -982,7 +982,7 @@ var Operations = []Operation{
 	{
 		ID: "export_audit", Method: "GET",
 		Path:    "/api/v1/audit/export",
-		Summary: "Export the audit trail",
+		Summary: "Export the audit log",
 		Role:    "admin",
 		Query: []Field{
 			{Name: "action", Kind: Text,
@@ -1019,14 +1019,14 @@ var Operations = []Operation{
 	{
 		ID: "verify_audit", Method: "GET",
 		Path:    "/api/v1/audit/verification",
-		Summary: "Verify the audit trail",
+		Summary: "Verify the audit log",
 		Role:    "admin",
 		Answer:  "AuditVerification",
 	},
 	{
 		ID: "get_audit_entry", Method: "GET",
 		Path:    "/api/v1/audit/{entry_id}",
-		Summary: "Get an entry of the audit trail",
+		Summary: "Get an entry of the audit log",
 		Role:    "admin",
 		Answer:  "AuditRow",
 	},
@@ -1293,7 +1293,7 @@ var Operations = []Operation{
 			{Name: "guest_ref", Kind: Text,
 				About: "Only backups of guests that had this ID on the hypervisor"},
 			{Name: "orphaned", Kind: Switch,
-				About: "Only backups whose guest does not exist any more"},
+				About: "Only backups whose guest no longer exists"},
 		},
 	},
 	{
@@ -2136,7 +2136,7 @@ var Operations = []Operation{
 	{
 		ID: "list_cluster_firewall_refs", Method: "GET",
 		Path:    "/api/v1/firewall/cluster/{host_id}/refs",
-		Summary: "List the objects that firewall rules can use of a cluster",
+		Summary: "List the objects for firewall rules of a cluster",
 		Role:    "viewer",
 		Answer:  "FirewallReference",
 	},
@@ -2541,7 +2541,7 @@ var Operations = []Operation{
 	{
 		ID: "list_firewall_node_refs", Method: "GET",
 		Path:    "/api/v1/firewall/node/{host_id}/{node}/refs",
-		Summary: "List the objects that firewall rules can use of a node",
+		Summary: "List the objects for firewall rules of a node",
 		Role:    "viewer",
 		Answer:  "FirewallReference",
 	},
@@ -2871,7 +2871,7 @@ var Operations = []Operation{
 	{
 		ID: "list_node_firewall_refs", Method: "GET",
 		Path:    "/api/v1/firewall/nodes/{host_id}/{node}/refs",
-		Summary: "List the objects that firewall rules can use of a node",
+		Summary: "List the objects for firewall rules of a node",
 		Role:    "viewer",
 		Answer:  "FirewallReference",
 	},
@@ -3801,7 +3801,7 @@ var Operations = []Operation{
 	{
 		ID: "edit_bridge", Method: "PUT",
 		Path:    "/api/v1/network/bridges/{host_id}/{node}/{iface}",
-		Summary: "Stage a change of an interface",
+		Summary: "Stage a change to an interface",
 		Role:    "admin",
 		Answer:  "NetworkStageResult",
 		Query: []Field{
@@ -3868,7 +3868,7 @@ var Operations = []Operation{
 			{Name: "allow_private", Kind: Switch,
 				About: "Allow private addresses; only owners of the instance can set it"},
 			{Name: "audit_actions", Kind: Texts,
-				About: "For a webhook of the default team: actions of the audit trail to send, and nothing else"},
+				About: "For a webhook of the default team: actions of the audit log to send, and nothing else"},
 			{Name: "enabled", Kind: Switch},
 			{Name: "hourly_cap", Kind: Whole},
 			{Name: "kind", Kind: Text,
@@ -4085,7 +4085,7 @@ var Operations = []Operation{
 				About: "Days after which client addresses are removed from rows of the audit log, 0 to 36500; 0 " +
 					"keeps them as long as the rows"},
 			{Name: "audit.retention_days", Kind: JSON,
-				About: "Days to keep rows of the audit log, 0 to 36500; 0 keeps them for ever"},
+				About: "Days to keep rows of the audit log, 0 to 36500; 0 keeps them forever"},
 			{Name: "backup.max_age_days", Kind: JSON,
 				About: "Days after which the newest backup of a guest is too old, 1 to 3650"},
 			{Name: "backup.report_at", Kind: JSON,
@@ -4884,7 +4884,7 @@ var Operations = []Operation{
 	{
 		ID: "list_vm_firewall_refs", Method: "GET",
 		Path:    "/api/v1/vms/{vm_id}/firewall/refs",
-		Summary: "List the objects that firewall rules can use of a VM",
+		Summary: "List the objects for firewall rules of a VM",
 		Role:    "viewer",
 		Answer:  "FirewallReference",
 	},

@@ -88,10 +88,10 @@ var infrastructure = []noun{
 		},
 	},
 	{
-		name: "audit", short: "Audit trail", verbs: []verb{
+		name: "audit", short: "Audit log", verbs: []verb{
 			{name: "list", aliases: []string{"ls"}, op: "list_audit", columns: "id at who=actor_email action target.name result error address"},
 			{name: "show", op: "get_audit_entry", args: "entry_id:id"},
-			{name: "verify", op: "verify_audit", short: "Verify the audit trail"},
+			{name: "verify", op: "verify_audit", short: "Verify the audit log"},
 		}, more: exportCommands,
 	},
 	{

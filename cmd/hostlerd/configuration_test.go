@@ -85,7 +85,7 @@ runs. It is generated from the code.
 The service reads its configuration once, when it starts. Each flag of ` + "`hostlerd`" + ` has a variable of the same name. A flag
 overrides its variable. The Debian package reads variables from ` + "`/etc/hostler/hostlerd.env`" + `. Run
 ` + "`systemctl restart hostler`" + ` after a change. ` + "`man hostlerd.env`" + ` has more about each one.
-Turn on a switch that is off with ` + "`1`" + `.
+To turn on a switch that is off by default, set it to ` + "`1`" + `.
 
 `
 

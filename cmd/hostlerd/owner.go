@@ -33,7 +33,7 @@ func ownerCommand(cfg *Config) *cobra.Command {
 			return createOwner(cmd.Context(), *cfg, cmd.OutOrStdout(), email, password, name)
 		},
 	}
-	create.Flags().StringVar(&email, "email", "", "the owner's e-mail address")
+	create.Flags().StringVar(&email, "email", "", "the owner's email address")
 	create.Flags().StringVar(&name, "display-name", "", "the owner's name")
 	create.Flags().BoolVar(&fromStdin, "password-stdin", false, "read the password from standard input")
 	_ = create.MarkFlagRequired("email") // fails only for a flag that is not there

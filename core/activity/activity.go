@@ -1,8 +1,8 @@
-// Package activity merges what has happened lately, from jobs, alerts and the audit trail, into one feed.
+// Package activity merges what has happened lately, from jobs, alerts and the audit log, into one feed.
 //
-// A job stands in it at the time when it was asked for, in the place of the row in the trail that started it: an entry keeps
+// A job stands in it at the time when it was asked for, in the place of the row in the audit log that started it: an entry keeps
 // its place while its status changes. An alert stands at the time when it was raised and, as info, at the time when it was
-// resolved; what follows from another alert is left out. The row of the trail that started a job is left out, and any other
+// resolved; what follows from another alert is left out. The row of the audit log that started a job is left out, and any other
 // is in, one of an attempt that came to nothing too.
 package activity
 
@@ -31,10 +31,10 @@ const (
 // Entry is one thing that has happened.
 type Entry struct {
 	Kind Kind
-	// ID is that of the job, the alert or the row of the trail.
+	// ID is that of the job, the alert or the row of the audit log.
 	ID int64
 	At time.Time
-	// Name is the job's kind, the alert's rule or the action in the trail.
+	// Name is the job's kind, the alert's rule or the action in the audit log.
 	Name string
 	// Text says more, where there is more to say: why a job or an attempt failed, or what the alert is about.
 	Text string
@@ -51,7 +51,7 @@ type Entry struct {
 // Visibility says whose entries of each source are shown.
 type Visibility struct{ Jobs, Alerts, Audit identity.VisibleTeams }
 
-// VisibilityOf is what a caller may see: jobs and alerts of teams where the caller is a viewer, the trail where an admin.
+// VisibilityOf is what a caller may see: jobs and alerts of teams where the caller is a viewer, the audit log where an admin.
 func VisibilityOf(c *identity.Caller) Visibility {
 	return Visibility{Jobs: c.Visible(), Alerts: c.Visible(), Audit: c.VisibleAs(identity.Admin)}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/hostler/hostler/core/identity"
 )
 
-// fill makes n rows in each source: nearly all of team 1, a few old ones of team 7, and most of the trail of jobs.
+// fill makes n rows in each source: nearly all of team 1, a few old ones of team 7, and most of the audit log of jobs.
 func fill(t testing.TB, d *db.DB, n int) {
 	t.Helper()
 	for _, sql := range []string{

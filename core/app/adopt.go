@@ -157,7 +157,7 @@ func adopt(ctx context.Context, tx *db.Tx, item Adoption, guess func(name string
 		return 0, "", problem.New(problem.CodeAlreadyAdopted, "container %s is already an app; nothing was adopted", ref)
 	}
 	if db.IsDuplicate(err, "apps_cluster_id_identity_key") {
-		return 0, "", problem.New(problem.CodeAlreadyAdopted, "an app whose container no longer exists had the ID %s before; remove "+
+		return 0, "", problem.New(problem.CodeAlreadyAdopted, "another app had the ID %s, and its container no longer exists; remove "+
 			"that app from Hostler first; nothing was adopted", ref)
 	}
 	if err != nil {

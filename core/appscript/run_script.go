@@ -50,7 +50,7 @@ while IFS= read -r line; do
 	mode=${line%% *}; chmod "$mode" -- "$at/${line#* }" || exit 125
 done <modes
 (cd -- "$at" && sha256sum -c "$run/files/sums" >/dev/null 2>&1) || {
-	echo "hostler: the bundle at $at is not what it should be" >&2
+	echo "hostler: the bundle at $at does not match its checksums" >&2
 	exit 126
 }
 while [ $# -gt 0 ] && [ "$1" != -- ]; do PATH=$at/$1:$PATH; shift; done

@@ -114,7 +114,7 @@ func (u *update) begin(ctx context.Context) error {
 		return err
 	}
 	if given == nil {
-		return job.Fail("nobody consents to running this bundle there any more; nothing was done")
+		return job.Fail("the consent to run this bundle there no longer exists; nothing was done")
 	}
 	newest, err := version(ctx, u.DB.Pool, u.params.AppID, 0)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package audit keeps the audit trail: who did what to which object, from
+// Package audit keeps the audit log: who did what to which object, from
 // where, and how it ended.
 //
 // # Attempts
@@ -11,12 +11,12 @@
 // # Content
 //
 // Details are redacted: a key that names a secret keeps no value, and neither
-// does a value that looks like a secret. List and Each read the trail,
+// does a value that looks like a secret. List and Each read the audit log,
 // restricted to the teams whose admin the reader is.
 //
 // # Integrity
 //
-// A Chain of hashes shows whether somebody has changed the trail in the
+// A Chain of hashes shows whether somebody has changed the audit log in the
 // database. Writers need not know about it; a Sealer adds their rows to it.
 // Underway makes sure that lasting things, such as consoles, get a row for
 // their end.
@@ -46,7 +46,7 @@ const (
 	ActorAnonymous = "anonymous"
 )
 
-// Entry is one row of the trail before it is written.
+// Entry is one row of the audit log before it is written.
 type Entry struct {
 	ActorType string
 	// ActorID is the user's id; nil for the system and for anonymous attempts.
@@ -57,7 +57,7 @@ type Entry struct {
 	TargetKind string
 	TargetID   string
 	TargetName string
-	// TeamID is the team whose members with the right to read the trail may see
+	// TeamID is the team whose members with the right to read the audit log may see
 	// the row; nil means the instance.
 	TeamID *int64
 	HostID *int64

@@ -22,7 +22,7 @@ var SealedTable = secret.Table{Name: "audit_chain", Column: "key", Key: []string
 // keyPlace is what the encrypted key of the chain is bound to.
 var keyPlace = secret.Binding{Table: SealedTable.Name, Column: SealedTable.Column, Row: secret.Row(1)}
 
-// Chain makes changes of the trail in the database visible. Every row gets a
+// Chain makes changes of the audit log in the database visible. Every row gets a
 // place (1, 2, 3 …) with the hash of the place before, and a hash over that and
 // all columns of the row, made with a key that is sealed by the key file. Who
 // can write to the database but does not have that file cannot make matching

@@ -20,7 +20,7 @@ const ClearPhrase = "clear audit log"
 // number. confirm must be ClearPhrase. The deleted rows leave an anchor, so
 // that the rest can still be verified; rows without a place leave none. With
 // before, rows that somebody has altered stay, so that no anchor hides them,
-// and the trail records their number. The row of the attempt is written after
+// and the audit log records their number. The row of the attempt is written after
 // the deletion in the same transaction, and so stays. A time in the future is
 // refused.
 //

@@ -8,7 +8,7 @@ import (
 	"github.com/hostler/hostler/internal/waittest"
 )
 
-// However long the trail is, what was done to one thing is found by its index: neither the count nor the page walks all rows.
+// However long the audit log is, what was done to one thing is found by its index: neither the count nor the page walks all rows.
 func TestOneThingIsFoundByItsIndex(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)

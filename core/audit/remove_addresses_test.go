@@ -18,7 +18,7 @@ func (tr *trail) blank(id, want int64) {
 	tr.seal()
 }
 
-// Old rows lose their address and nothing else, the trail verifies as before, and its end says the same.
+// Old rows lose their address and nothing else, the audit log verifies as before, and its end says the same.
 func TestBlankedRowsVerify(t *testing.T) {
 	t.Parallel()
 	tr := newTrail(t, 0)

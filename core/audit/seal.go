@@ -21,7 +21,7 @@ const (
 	sealPause = 5 * time.Second
 )
 
-// SealerConfig is what a Sealer needs. The trail of DB must be that of Chain.
+// SealerConfig is what a Sealer needs. The audit log of DB must be that of Chain.
 type SealerConfig struct {
 	Chain  *Chain
 	Logger hclog.Logger
@@ -45,7 +45,7 @@ type SealerConfig struct {
 // through again.
 const sealAll = 20
 
-// Sealer gives the rows of the trail their places in the chain. Every instance
+// Sealer gives the rows of the audit log their places in the chain. Every instance
 // runs one; they take turns. It is for one goroutine at a time.
 type Sealer struct {
 	config SealerConfig

@@ -22,7 +22,7 @@ const (
 	BreakAnchor    = "anchor"    // the note of a clearing is not what the service wrote
 )
 
-// Break is the first fault of the trail.
+// Break is the first fault of the audit log.
 type Break struct {
 	Kind string
 	// Seq is the place in the chain; 0 where there is none.

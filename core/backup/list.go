@@ -19,7 +19,7 @@ type Filter struct {
 	HostID, VM, App int64
 	Storage         string
 	GuestRef        string
-	// Orphaned leaves only backups whose guest does not exist any more.
+	// Orphaned leaves only backups whose guest no longer exists.
 	Orphaned bool
 }
 

@@ -16,7 +16,7 @@ import (
 
 // TextVersion is the release of the text that people agree to. It grows whenever that says something else; a consent to another text
 // does not hold.
-const TextVersion = 1
+const TextVersion = 2
 
 // Consent is that one person has agreed that one bundle may run as root on one host. It never holds for another bundle, another host or
 // for ever: only for these bytes.
@@ -32,7 +32,7 @@ type Consent struct {
 	GivenAt    time.Time
 }
 
-// GiveConsent keeps a consent of the context's caller, who has seen the plan, to a bundle that is kept. The row of the trail is the
+// GiveConsent keeps a consent of the context's caller, who has seen the plan, to a bundle that is kept. The row of the audit log is the
 // caller's to write, in the same transaction. Problems: not_found for a host or a bundle that is not there; forbidden for the service
 // itself, which cannot consent.
 func (s *Store) GiveConsent(ctx context.Context, tx *db.Tx, hostID int64, k Key, sum string) error {

@@ -32,7 +32,7 @@ type Item struct {
 	Installable bool     `json:"installable" doc:"true if nothing in the entry prevents its installation"`
 	VariantOf   *string  `json:"variant_of" example:"wiki" doc:"The entry of which this one is a variant"`
 	HasIcon     bool     `json:"has_icon" doc:"true if it has an icon at its path with /icon"`
-	Popularity  *float64 `json:"popularity" doc:"Higher for entries that are installed more often; null if the third party is not asked"`
+	Popularity  *float64 `json:"popularity" doc:"Higher for entries that are installed more often; null if Hostler does not query popularity"`
 }
 
 // Entry is one entry with everything that is known about it.

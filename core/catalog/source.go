@@ -36,7 +36,7 @@ type Source struct {
 
 	Options      []Option `json:"options" nullable:"false" doc:"Settings of the source; empty while its plugin is not running on this instance"`
 	AllowPrivate bool     `json:"allow_private" doc:"true if it may connect to private addresses"`
-	Popularity   bool     `json:"popularity" doc:"true if a third party is asked how often entries are installed"`
+	Popularity   bool     `json:"popularity" doc:"true if Hostler asks a third party how often entries are installed"`
 
 	Entries   int          `json:"entries" example:"613"`
 	Pin       *string      `json:"pin" example:"community-scripts/ProxmoxVE@8386465a927ac72f518d1c54ce21fe3c2df03407" doc:"State of the entries: repositories and commits"`

@@ -69,7 +69,7 @@ func (s *Store) syncSource(ctx context.Context, r *row, options map[string]strin
 // trust.
 func (r *row) trusts(info sdk.Info) error {
 	if r.TrustDigest != trustDigest(info) {
-		return &refusal{reasonTrust, "the source's statement about whom you trust by using it has changed; an owner has to read it again"}
+		return &refusal{reasonTrust, "the source's statement about whom you trust has changed; an owner has to read it again"}
 	}
 	return nil
 }

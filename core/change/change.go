@@ -59,7 +59,7 @@ func (c Change) Do(ctx context.Context, do func(ctx context.Context) error) erro
 	return c.failed(ctx, err)
 }
 
-// failed writes a failure into the trail.
+// failed writes a failure into the audit log.
 func (c Change) failed(ctx context.Context, err error) error {
 	attempt := audit.FromContext(ctx)
 	var row audit.Entry

@@ -156,7 +156,7 @@ type Channel struct {
 	HourlyCap    int         `json:"hourly_cap" example:"60" doc:"Maximum number of messages per hour; further messages are sent as a digest"`
 	Quiet        *QuietHours `json:"quiet_hours" doc:"Quiet hours; null for none"`
 	Routes       []Route     `json:"routes" nullable:"false" doc:"Filters; an event is sent if it matches at least one of them. Without filters, all events are sent"`
-	AuditActions []string    `json:"audit_actions" nullable:"false" example:"[\"vm.*\"]" doc:"Actions of the audit trail that this webhook sends; it then sends nothing else"`
+	AuditActions []string    `json:"audit_actions" nullable:"false" example:"[\"vm.*\"]" doc:"Actions of the audit log that this webhook sends; it then sends nothing else"`
 	Queue        Queue       `json:"queue"`
 	CreatedAt    time.Time   `json:"created_at"`
 	UpdatedAt    time.Time   `json:"updated_at"`

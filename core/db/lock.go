@@ -17,7 +17,7 @@ const (
 	LockJobSlot int32 = 3 // by slot: the bound on jobs over all instances
 	LockKeys    int32 = 4 // rotation of the secrets' key
 	LockEnrol   int32 = 5 // which servers are enrolled
-	LockAudit   int32 = 7 // the end of the audit trail's chain
+	LockAudit   int32 = 7 // the end of the audit log's chain
 
 	LockIdempotency   int32 = 8  // by idempotency key: held by the transaction of its change
 	LockRemoteWrite   int32 = 9  // who sends samples to a receiver

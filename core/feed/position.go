@@ -34,7 +34,7 @@ func parsePosition(text string) (position, error) {
 		return position{}, fmt.Errorf("reading a snapshot: %w", err)
 	}
 	if p.min == 0 || p.max < p.min {
-		return position{}, fmt.Errorf("a snapshot that ends before it begins")
+		return position{}, fmt.Errorf("the snapshot ends before it begins")
 	}
 	if parts[2] == "" {
 		return p, nil
@@ -46,7 +46,7 @@ func parsePosition(text string) (position, error) {
 			return position{}, fmt.Errorf("reading a snapshot: %w", err)
 		}
 		if xid < p.min || xid >= p.max || xid <= last {
-			return position{}, fmt.Errorf("a snapshot with a transaction out of place")
+			return position{}, fmt.Errorf("the snapshot has a transaction out of range or out of order")
 		}
 		p.running, last = append(p.running, xid), xid
 	}

@@ -27,7 +27,7 @@ type TestResult struct {
 // EndView is an end as it was chosen.
 type EndView struct {
 	Kind      string  `json:"kind" enum:"guest,node,address,outside" example:"guest"`
-	GuestID   *int64  `json:"guest_id" example:"12" doc:"ID of the guest; for a VM, also the VM's ID"`
+	GuestID   *int64  `json:"guest_id" example:"12" doc:"ID of the guest; for a VM, this is the ID of the VM"`
 	AppID     *int64  `json:"app_id" example:"4" doc:"ID of the app, if the request named an app"`
 	Name      *string `json:"name" example:"db-1" doc:"Name of the guest"`
 	NIC       *string `json:"nic" example:"net0"`

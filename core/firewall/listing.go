@@ -35,7 +35,7 @@ type listing[R any] struct {
 	read    func(ctx context.Context) (rows []R, digest string, err error)
 	// show is the list as the API shows it.
 	show func(rows []R, digest *string) any
-	// tell is a row for the trail, without what it does not have.
+	// tell is a row for the audit log, without what it does not have.
 	tell func(R) map[string]any
 	// same reports whether two rows are; nil compares all of them.
 	same func(a, b R) bool

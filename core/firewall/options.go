@@ -180,7 +180,7 @@ func (p *OptionsPatch) change() (c sdk.OptionsChange, names []string, err error)
 	for _, name := range slices.Sorted(maps.Keys(p.Other)) {
 		if !further(name) {
 			faults = append(faults, problem.Fault{Loc: []any{"body", "other"}, Type: "value_error",
-				Msg: "must not contain options that have a field of their own outside of other"})
+				Msg: "must not contain options that have their own field outside of other"})
 			continue
 		}
 		note(name, p.Other[name] == nil)

@@ -42,7 +42,7 @@ const (
 var suspicionWords = map[string]string{
 	BackupUnfinished: "which is unfinished",
 	BackupInFuture:   "which is dated in the future",
-	BackupOfUnknown:  "which may be of a guest of another cluster",
+	BackupOfUnknown:  "which may belong to a guest of another cluster",
 }
 
 // severalWhich turns the clause about one backup into one about several.

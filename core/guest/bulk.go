@@ -85,7 +85,7 @@ type bulkRequest struct {
 	ready   []prepared
 	skipped []SkippedTarget
 	// found are the targets that the caller may act on, whether they were
-	// refused or not. Only these get their name into the audit trail.
+	// refused or not. Only these get their name into the audit log.
 	found []Request
 	// self is the name of the guest that the service runs in, if the work would
 	// interrupt it.

@@ -62,12 +62,12 @@ func PlaceContainer(ctx context.Context, a *Actor, order ContainerRequest) (*Con
 	}
 	templates := func(s hypervisor.PlacementStorage) bool { return s.Templates }
 	c.TemplateStorage = p.chooseStorage("template_storage", order.TemplateStorage, order.Usual.Storage, 0, templates,
-		"no visible storage of the node holds templates")
+		"no visible storage of the node stores templates")
 	if order.TemplateStorage != nil && !slices.ContainsFunc(p.Storages, func(s hypervisor.PlacementStorage) bool {
 		return s.Name == c.TemplateStorage && s.Available && templates(s)
 	}) {
-		p.refuse("template_storage", "value_error", "the node does not have this storage, or the storage holds no templates or is "+
-			"unavailable")
+		p.refuse("template_storage", "value_error", "the node does not have this storage, or the storage does not store templates or "+
+			"is unavailable")
 	}
 	switch {
 	case order.Bridge != nil && !slices.Contains(p.Bridges, *order.Bridge):

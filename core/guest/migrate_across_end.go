@@ -70,7 +70,7 @@ func (a *guestRun) restartOriginal(ctx context.Context, x *across) string {
 	case err != nil:
 		return "the guest could not be started again: " + job.Explain(err)
 	case status != hypervisor.GuestRunning:
-		return "the guest was requested to start again; its status is " + status
+		return "the request to start the guest again was sent; its status is " + status
 	}
 	return "the guest is running again at its original place"
 }

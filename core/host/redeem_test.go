@@ -344,7 +344,7 @@ func (d then) Redeem(ctx context.Context, target endpoint.Target, code plugin.Se
 	return err
 }
 
-// The service dies when the hypervisor has taken the code: nothing is half there, and the trail names the certificate.
+// The service dies when the hypervisor has taken the code: nothing is half there, and the audit log names the certificate.
 func TestDeathAfterTheCodeWasUsed(t *testing.T) {
 	t.Parallel()
 	var dead atomic.Bool

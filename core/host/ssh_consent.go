@@ -12,14 +12,14 @@ import (
 
 // SSHConsentVersion is the number of the present text. Every change of the text
 // needs a new number, so that the record shows which text a user agreed to.
-const SSHConsentVersion = 1
+const SSHConsentVersion = 2
 
 // SSHConsentText is the text that a user agrees to.
-const SSHConsentText = "Hostler makes an SSH key for this host. With it Hostler logs in as root to the machine at the host's address, " +
-	"and runs programs there: the scripts of apps, each of which is shown and agreed to by itself before, and what checks, undoes and " +
-	"cleans up after them. Whoever controls Hostler controls that machine then. Where machines share the file authorized_keys, as the " +
-	"members of some clusters do, the key opens all of them. The key stays encrypted in Hostler's database and is never shown; " +
-	"deleting it here names the command that removes it on the machine."
+const SSHConsentText = "Hostler creates an SSH key for this host. With this key, Hostler logs in as root to the machine at the host's " +
+	"address and runs programs there: the scripts of apps, each of which is shown for approval first, and commands that check, undo " +
+	"and clean up their work. Whoever controls Hostler then controls this machine. If machines share the file authorized_keys, as the " +
+	"members of some clusters do, the key gives access to all of them. The key is stored encrypted in Hostler's database and is never " +
+	"shown. When you delete it here, Hostler shows the command that removes it from the machine."
 
 // consentRequired is the problem consent_required, with the text and the field
 // that gives the consent.

@@ -2,7 +2,7 @@
 // ask again without having it done twice (IETF draft-ietf-httpapi-idempotency-key-header).
 //
 // core/api/op opens a KeyedRequest for a request with a key. The row of the key is written by the transaction that makes the change,
-// beside its row of the audit trail: the key is known if and only if the change was made, whatever died meanwhile. The answer joins it
+// beside its row of the audit log: the key is known if and only if the change was made, whatever died meanwhile. The answer joins it
 // when it is complete. Where that did not come to pass, the answer is made again from what the row says of the change, and from
 // what the noun gave to SaveData. Rows are sealed: an answer may hold a secret that is shown once, and a request's hash would help to
 // guess a password in it.

@@ -61,9 +61,9 @@ func (v VisibleTeams) Includes(team int64) bool { return v.All || slices.Contain
 func (c *Caller) Visible() VisibleTeams { return c.VisibleAs(Viewer) }
 
 // VisibleAs is Visible for lists that need a higher role than Viewer, such as
-// the audit trail: it contains only teams in which the caller has at least that
+// the audit log: it contains only teams in which the caller has at least that
 // role. Otherwise the admin of one team who is a viewer of the instance would
-// read the trail of all teams.
+// read the audit log of all teams.
 func (c *Caller) VisibleAs(role Role) VisibleTeams {
 	least := max(role, Viewer)
 	if c.Instance() >= least {

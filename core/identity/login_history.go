@@ -39,7 +39,7 @@ func (a arrival) method() string {
 // Login is one log-in to an account, or a failed attempt.
 type Login struct {
 	At time.Time
-	// Outcome is ok, or how the trail calls the end of a try.
+	// Outcome is ok, or how the audit log calls the end of a try.
 	Outcome string
 	// Error is the problem of a try; empty for a log-in.
 	Error string
@@ -67,7 +67,7 @@ func noteLogin(ctx context.Context, tx *db.Tx, userID int64, method string, from
 }
 
 // history is the statement of Logins: $1 is the user's id, $2 the same as text,
-// $3 how far it goes back. Failed attempts come from the audit trail. A row of
+// $3 how far it goes back. Failed attempts come from the audit log. A row of
 // their own would make the answer slower for an existing account than for an
 // unknown one.
 const history = `SELECT at, 'ok' AS outcome, '' AS error, method, address, user_agent, new_place FROM logins
@@ -79,7 +79,7 @@ const history = `SELECT at, 'ok' AS outcome, '' AS error, method, address, user_
 // Logins returns one page of the log-ins and failed attempts of the last 90
 // days, the newest first, and the number of all. It does not contain attempts
 // that were refused before the account was looked up, such as those over a
-// limit, and those that the trail has deleted.
+// limit, and those that the audit log has deleted.
 func (s *Store) Logins(ctx context.Context, userID int64, offset, limit int) (all []Login, total int, err error) {
 	args := []any{userID, strconv.FormatInt(userID, 10), loginLife}
 	batch := &pgx.Batch{}

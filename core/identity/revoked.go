@@ -37,7 +37,7 @@ func (r *RevocationCounts) keys(ctx context.Context, tx *db.Tx, userID int64, re
 	return nil
 }
 
-// details returns the counts for the audit trail.
+// details returns the counts for the audit log.
 func (r *RevocationCounts) details() map[string]any {
 	return map[string]any{"sessions_revoked": r.Sessions, "keys_revoked": r.Keys, "keys_valid": r.ValidKeys, "passkeys_valid": r.Passkeys,
 		"identities_valid": r.Identities}

@@ -100,7 +100,7 @@ func (s *Store) ConfirmTOTP(ctx context.Context, caller *Caller, code string, fr
 		return err
 	}
 	if own.SecondFactor || own.TOTPSecret == nil {
-		return problem.New(problem.CodeInvalidState, "there is no second factor to confirm; enrol one first")
+		return problem.New(problem.CodeInvalidState, "no second factor to confirm; enrol one first")
 	}
 	address, tries := s.addressBucket(from.Address), s.confirmBucket(own.ID)
 	if err := s.charge(ctx, address, tries); err != nil {
@@ -159,7 +159,7 @@ func (s *Store) DisableTOTP(ctx context.Context, caller *Caller, password string
 			return fmt.Errorf("disabling the second factor: %w", err)
 		}
 		if updated.RowsAffected() == 0 {
-			return problem.New(problem.CodeInvalidState, "there is no second factor to disable")
+			return problem.New(problem.CodeInvalidState, "no second factor to disable")
 		}
 		if err := forgetCodes(ctx, tx, own.ID); err != nil {
 			return err

@@ -288,7 +288,7 @@ func TestOneAddressHasOneAccountInWhateverSpelling(t *testing.T) {
 	}
 }
 
-// last is the newest row of the trail and its details.
+// last is the newest row of the audit log and its details.
 func last(t *testing.T, d *db.DB) (audit.Row, map[string]any) {
 	t.Helper()
 	rows := trail(t, d)

@@ -63,7 +63,7 @@ func (w *work) app(ctx context.Context, tx *db.Tx, g hypervisor.Guest) (id int64
 			'container:' || $3::text) FOR UPDATE`, w.ClusterID, uid, string(g.ID)).Scan(&id, &since, &gone)
 	switch {
 	case err == nil && since.Before(w.run.Job().CreatedAt):
-		return 0, job.Fail("the container %s is running, but an app whose container no longer exists had this ID before: remove that "+
+		return 0, job.Fail("the container %s is running, but another app had this ID, and its container no longer exists: remove that "+
 			"app from Hostler, and adopt the container", name(g))
 	case err == nil:
 		_, err = tx.Pgx.Exec(ctx, "UPDATE apps SET slug = $2, updated_at = now() WHERE id = $1", id, w.Path)

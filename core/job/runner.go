@@ -40,7 +40,7 @@ func (q *Queue) work(ctx context.Context, jobID, riverID int64, beside bool) {
 	defer lease.free()
 	run, err := q.begin(ctx, lease, jobID, riverID)
 	if err != nil {
-		q.log.Warn("a job could not begin; it will be tried again", "job", jobID, "error", err)
+		q.log.Warn("a job could not start; it will be tried again", "job", jobID, "error", err)
 		return
 	}
 	if run == nil {
@@ -106,7 +106,7 @@ func (q *Queue) begin(ctx context.Context, lease *lease, jobID, riverID int64) (
 		return nil, fmt.Errorf("reading the job: %w", err)
 	}
 	if q.workers[kind] == nil && recent {
-		q.log.Debug("leaving a job to an instance that knows its kind", "job", jobID, "kind", kind)
+		q.log.Debug("leaving a job to an instance that supports its kind", "job", jobID, "kind", kind)
 		return nil, nil
 	}
 	crashed, err := q.takeOver(ctx, tx, jobID)
@@ -201,7 +201,7 @@ func (r *Run) perform() (err error) {
 	worker := r.queue.workers[r.job.Kind]
 	switch {
 	case worker == nil && r.open() != "":
-		return Undetermined("no running instance of the service knows jobs of kind %q%s", r.job.Kind, r.open())
+		return Undetermined("no running instance of the service supports jobs of the kind %q%s", r.job.Kind, r.open())
 	case worker == nil:
 		return Fail("this release of the service does not know jobs of kind %q", r.job.Kind)
 	case r.crashed:

@@ -3,7 +3,7 @@
 //
 // At most one job of a kind is unfinished at a time, on all instances together. A job ends at a batch when it is
 // canceled or the service stops, and a resumed one goes on with what is left. A job that deleted something leaves one row
-// in the trail, by the system; audit.prune leaves those of the trail itself.
+// in the audit log, by the system; audit.prune leaves those of the audit log itself.
 package maintenance
 
 import (
@@ -26,13 +26,13 @@ type Sessions interface {
 	Prune(ctx context.Context) (int64, error)
 }
 
-// AuditLog shortens the audit trail.
+// AuditLog shortens the audit log.
 type AuditLog interface {
-	// Prune deletes the rows that are older, with its own row in the trail, and says how many; with an error too, those
+	// Prune deletes the rows that are older, with its own row in the audit log, and says how many; with an error too, those
 	// that went before it.
 	Prune(ctx context.Context, before time.Time) (int64, error)
-	// RemoveAddresses takes the addresses out of the rows that are older, with its own row in the trail, and says of how many; with an error
-	// too, those of which it did before it.
+	// RemoveAddresses takes the addresses out of the rows that are older, with its own row in the audit log, and says of how many; with
+	// an error too, those of which it did before it.
 	RemoveAddresses(ctx context.Context, before time.Time) (int64, error)
 }
 
@@ -62,7 +62,7 @@ type Runner struct {
 // kindOfJob is one kind of job.
 type kindOfJob struct {
 	kind, summary string
-	// counts is what the trail calls that which is deleted; empty when the job leaves rows there itself.
+	// counts is what the audit log calls that which is deleted; empty when the job leaves rows there itself.
 	counts string
 	work   func(ctx context.Context, p *progress) error
 }
@@ -108,7 +108,7 @@ func (c kindOfJob) spec() job.Spec {
 // progress is one run of a job.
 type progress struct {
 	run *job.Run
-	// Deleted counts what this and earlier runs of the job deleted and no row of the trail tells yet.
+	// Deleted counts what this and earlier runs of the job deleted and no row of the audit log tells yet.
 	Deleted int64 `json:"deleted"`
 }
 
@@ -125,7 +125,7 @@ func (u *Runner) perform(ctx context.Context, run *job.Run, c kindOfJob) error {
 	return errors.Join(err, u.record(context.WithoutCancel(ctx), p, c))
 }
 
-// record leaves the row in the trail.
+// record leaves the row in the audit log.
 func (u *Runner) record(ctx context.Context, p *progress, c kindOfJob) error {
 	if p.Deleted == 0 || c.counts == "" {
 		return nil

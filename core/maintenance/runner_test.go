@@ -34,7 +34,7 @@ type instance struct {
 	kinds map[string]schedule.Kind
 }
 
-// trail is the part of the audit trail that maintenance uses.
+// trail is the part of the audit log that maintenance uses.
 type trail struct {
 	mu     sync.Mutex
 	before []time.Time

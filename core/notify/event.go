@@ -20,7 +20,7 @@ const (
 	NewLogin         Kind = "new_login"
 	UpdateDone       Kind = "update_done"
 	UpdateRolledBack Kind = "update_rolled_back"
-	// Audit is a row of the trail, which webhooks are told that ask for it.
+	// Audit is a row of the audit log, which webhooks are told that ask for it.
 	Audit Kind = "audit"
 	Test  Kind = "test"
 	// Digest is what channels make of events that were too many.

@@ -28,7 +28,7 @@ type VMOptions struct {
 	Firewall       *Firewall      `json:"firewall" doc:"Firewall options of the VM; null if the hypervisor has none for guests"`
 	Options        map[string]any `json:"options" doc:"Options that are set, by key"`
 	Pending        map[string]any `json:"pending" doc:"Changes that wait for a restart; null for an option that will be removed"`
-	PendingRestart bool           `json:"pending_restart" doc:"true if a change of an option waits for a restart"`
+	PendingRestart bool           `json:"pending_restart" doc:"true if a changed option waits for a restart"`
 	Keys           []Key          `json:"keys" doc:"Options that this release of the hypervisor supports"`
 }
 

@@ -55,7 +55,7 @@ type Effect struct {
 	Text      string     `json:"text" example:"VM web1 is destroyed." doc:"Effect as a sentence"`
 	Name      *string    `json:"name" example:"web1" doc:"Name of the affected object; null if it has none or you cannot see it"`
 	SizeBytes *int64     `json:"size_bytes" doc:"Size of the affected object in bytes"`
-	At        *time.Time `json:"at" doc:"Time by kind: start of an uptime; from when on data is lost; when a backup or snapshot was taken; when the configuration of a guest was read. Null if not known"`
+	At        *time.Time `json:"at" doc:"Depends on the kind: start of the uptime; start of the data loss; when the backup or snapshot was taken; when the configuration of the guest was read. Null if not known"`
 }
 
 // Blocker is a refusal that the request would get.

@@ -76,7 +76,7 @@ const (
 	CodeInternal            Code = "internal"
 )
 
-// statusClientClosed is nginx's status for a caller who left before the answer; it is seen in logs and the trail only.
+// statusClientClosed is nginx's status for a caller who left before the answer; it is seen in logs and the audit log only.
 const statusClientClosed = 499
 
 // kind is what the table says of a code.

@@ -3,7 +3,7 @@
 // A proxy tells of the client that it serves by headers (RFC 7239 and its forerunners X-Forwarded-For, -Proto and -Host), or
 // before all else on the connection (the PROXY protocol of HAProxy, versions 1 and 2). Anybody can send either, so both are
 // believed only from the networks that the operator names. Config.Request makes of a request what the client made: all that
-// comes after it, from limits to the audit trail, sees the client's address and knows nothing of proxies.
+// comes after it, from limits to the audit log, sees the client's address and knows nothing of proxies.
 package proxy
 
 import (

@@ -12,8 +12,8 @@ import (
 	"github.com/hostler/hostler/core/plan"
 )
 
-// Retarget lets the schedules that name a VM name another one, which it has become, with a row in the trail for each. Where the other one
-// is not known (to is zero) they do not name it any more: one that finds nothing else is switched off, and why says so. It gives the
+// Retarget lets the schedules that name a VM name another one, which it has become, with a row in the audit log for each. Where the other
+// one is not known (to is zero) they do not name it any more: one that finds nothing else is switched off, and why says so. It gives the
 // names of those that follow and of those that do not. A second call changes nothing more.
 func Retarget(ctx context.Context, d *db.DB, from, to int64, why string) (follow, left []string, err error) {
 	err = d.Tx(ctx, func(tx *db.Tx) error {

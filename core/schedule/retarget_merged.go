@@ -26,7 +26,7 @@ const followMerged = `WITH same AS MATERIALIZED (
 	WHERE n.id = s.id AND n.params <> s.params RETURNING s.id, s.name, s.job_kind`
 
 // RetargetMerged lets the schedules that name VMs and apps of a cluster name those of another one which are the same, for the clusters
-// turn out to be one and the rows of the first one go: with a row in the trail for each. It is called before these are gone.
+// turn out to be one and the rows of the first one go: with a row in the audit log for each. It is called before these are gone.
 func RetargetMerged(ctx context.Context, tx *db.Tx, from, to int64) error {
 	rows, err := tx.Pgx.Query(ctx, followMerged, from, to)
 	if err != nil {

@@ -147,7 +147,7 @@ func (s *Store) leave(ctx context.Context, row *Schedule) (bool, error) {
 	if err != nil || now.Before(row.NextRunAt.Add(leaveFor)) {
 		return false, err
 	}
-	return s.fail(ctx, row, problem.New(problem.CodeInvalidState, "no running instance knows jobs of the kind %s", row.JobKind))
+	return s.fail(ctx, row, problem.New(problem.CodeInvalidState, "no running instance supports jobs of the kind %s", row.JobKind))
 }
 
 // guarded is prepare with a recover: a panic costs only this run.

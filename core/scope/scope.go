@@ -30,7 +30,7 @@ const (
 	Alert = "alert"
 	// Recording is one of a console.
 	Recording = "recording"
-	// Entry is one of the audit trail.
+	// Entry is one of the audit log.
 	Entry = "entry"
 )
 

@@ -38,9 +38,9 @@ type Store struct {
 // List is the function of the same name.
 func (s *Store) List(ctx context.Context) ([]Value, error) { return List(ctx, s.DB) }
 
-// Update makes all of the changes or none, with one row in the trail that names the keys whose stored value is another
+// Update makes all of the changes or none, with one row in the audit log that names the keys whose stored value is another
 // now. Every fault of every key is in one problem of code invalid; so is a set of no changes. A caller who is no owner of the
-// instance may not change how long the trail or its addresses are kept: forbidden.
+// instance may not change how long the audit log or its addresses are kept: forbidden.
 func (s *Store) Update(ctx context.Context, changes Changes) ([]Value, error) {
 	if len(changes) == 0 {
 		return nil, problem.InvalidField("nothing to change", "nothing_to_change", "body")

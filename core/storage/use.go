@@ -139,7 +139,7 @@ func (s *Store) unnamed(ctx context.Context, p *place, v hypervisor.Volume, fres
 	case err != nil:
 		return err
 	case len(named)+len(unclear) > maxAsked:
-		return &errInUse{why: fmt.Sprintf("too many guests (more than %d) would have to be checked for use of it", maxAsked)}
+		return &errInUse{why: fmt.Sprintf("more than %d guests would have to be checked to see whether they use it", maxAsked)}
 	}
 	for _, ids := range [][]int64{named, unclear} {
 		users, err := s.naming(ctx, ids, v.ID)
@@ -147,7 +147,7 @@ func (s *Store) unnamed(ctx context.Context, p *place, v hypervisor.Volume, fres
 			return err
 		}
 		if len(users) > 0 {
-			return &errInUse{users: users, why: "it is in the configuration of guests"}
+			return &errInUse{users: users, why: "guests have it in their configuration"}
 		}
 	}
 	return nil

@@ -60,7 +60,7 @@ var placeForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
 // common is what install and update have in common.
 func common(f script, content []byte, request catalog.LaunchRequest, engine bool) (catalog.Launch, error) {
 	if !placeForm.MatchString(request.Place) {
-		return catalog.Launch{}, invalid("place", "it must be the place of a bundle, 64 hexadecimal digits")
+		return catalog.Launch{}, invalid("place", "it must be the digest of a bundle: 64 hexadecimal digits")
 	}
 	launch := catalog.Launch{
 		Interpreter: "bash", Program: f.path, PathFolders: []string{overlayPrograms}, Sentinel: sentinel, Limit: limit, Exits: exits,

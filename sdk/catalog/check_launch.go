@@ -45,7 +45,7 @@ func CheckLaunch(l Launch, m Manifest) error {
 	case !slices.ContainsFunc(m.Files, func(f File) bool { return f.Path == l.Program }):
 		return bad("the program %.80q is not a file of the bundle", l.Program)
 	case len(l.Arguments) > maxArguments || slices.ContainsFunc(l.Arguments, func(a string) bool { return !isText(a) }):
-		return bad("the arguments are too many, too long or not valid text")
+		return bad("there are too many arguments, or one is too long or not valid text")
 	case len(l.Input) > MaxLaunchInput || !isText(l.Input):
 		return bad("the input is too long or not valid text")
 	case l.Sentinel != "" && (!ValidPath(l.Sentinel) || strings.Contains(l.Sentinel, "/")):
@@ -96,7 +96,7 @@ func checkEnvironment(variables []Variable) error {
 // system is, because only the files of the bundle were shown to the user.
 func checkPrepared(files []PreparedFile) error {
 	if len(files) > maxPrepared {
-		return bad("there are too many files to prepare: %d", len(files))
+		return bad("too many files to prepare: %d", len(files))
 	}
 	for _, f := range files {
 		below := strings.HasPrefix(f.Path, "/usr/local/") || strings.HasPrefix(f.Path, "/var/lib/")
@@ -114,7 +114,7 @@ func checkPrepared(files []PreparedFile) error {
 // checkSigns validates the steps and exits of a launch.
 func checkSigns(l Launch) error {
 	if len(l.Steps) > maxSteps || len(l.Exits) > maxSteps {
-		return bad("there are too many steps or exits")
+		return bad("too many steps or exits")
 	}
 	for _, s := range l.Steps {
 		if s.Text == "" || !isLine(s.Text) || !(s.Progress >= 0 && s.Progress <= 1) {

@@ -192,7 +192,7 @@ func (info Info) check() error {
 // host could be added.
 func checkForms(forms []CredentialForm) error {
 	if len(forms) > maxForms {
-		return fmt.Errorf("there are too many credential forms: %d", len(forms))
+		return fmt.Errorf("too many credential forms: %d", len(forms))
 	}
 	lasting := false
 	for i, f := range forms {

@@ -58,7 +58,7 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Get(a, "/api/v1/apps/:app_id/ports", h.ports, op.Spec{
 		ID: "list_app_ports", Summary: "List the listening ports of an app", Tag: tag, Role: identity.Viewer, On: op.App, Calls: true,
-		Description: "Reads the kernel's socket tables of the container through SSH access to its node, for this " +
+		Description: "Reads the container's socket tables from the kernel of its node, over SSH, when you send the " +
 			"request. Returns at most 1,000 ports, sorted by protocol, port and address. 409 `ssh_not_enrolled` or " +
 			"`consent_required`, with a `remedy`, without SSH access to the node, and 409 `invalid_state` while the " +
 			"container is not running.",

@@ -32,7 +32,7 @@ type handlers struct {
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps.DB, deps.Chain, make(chan struct{}, exports), make(chan struct{}, verifications)}
 	op.Get(a, "/api/v1/audit", h.list, op.Spec{
-		ID: "list_audit", Summary: "List the audit trail", Tag: "Audit", Role: identity.Admin, On: op.Anywhere,
+		ID: "list_audit", Summary: "List the audit log", Tag: "Audit", Role: identity.Admin, On: op.Anywhere,
 		Description: "Lists every change and every refused attempt, newest first. An admin of the team `default` sees " +
 			"all entries; an admin of other teams sees those on the hosts and guests of these teams. Filters are " +
 			"combined with AND. The start of the period is `from_`, with an underscore; a parameter `from` is ignored. " +
@@ -40,35 +40,35 @@ func Register(a *op.API, deps Deps) {
 			"get the entry to see all of them.",
 	})
 	op.Get(a, "/api/v1/audit/:entry_id", h.get, op.Spec{
-		ID: "get_audit_entry", Summary: "Get an entry of the audit trail", Tag: "Audit", Role: identity.Admin, On: op.Entry,
+		ID: "get_audit_entry", Summary: "Get an entry of the audit log", Tag: "Audit", Role: identity.Admin, On: op.Entry,
 		Description: "Returns an entry with all of its details. Entries without a team belong to the team `default`.",
 	})
 	op.Download(a, "/api/v1/audit/export", h.export, op.Spec{
-		ID: "export_audit", Summary: "Export the audit trail", Tag: "Audit", Role: identity.Admin, On: op.Anywhere, Entitlement: "audit.log",
+		ID: "export_audit", Summary: "Export the audit log", Tag: "Audit", Role: identity.Admin, On: op.Anywhere, Entitlement: "audit.log",
 		Audit: op.Audit{Action: "audit.export"}, Content: []string{"text/csv", "application/x-ndjson"},
 		Description: "Exports every entry that the list would show as a file, oldest first, as of one moment and without " +
 			"a limit. It takes the filters of the list. CSV cells that a spreadsheet would treat as a formula start with " +
 			"an apostrophe. If an export fails or the caller loses access, the connection is closed, so that an " +
 			"incomplete file is recognizable. At most four exports run at once, two per user (429). Every export is " +
-			"recorded in the trail.",
+			"recorded in the audit log.",
 	})
 	op.Get(a, "/api/v1/audit/verification", h.verify, op.Spec{
-		ID: "verify_audit", Summary: "Verify the audit trail", Tag: "Audit", Role: identity.Admin, Timeout: 15 * time.Minute,
-		Description: "Reads the whole hash chain of the trail as of one moment and returns the first place that differs " +
+		ID: "verify_audit", Summary: "Verify the audit log", Tag: "Audit", Role: identity.Admin, Timeout: 15 * time.Minute,
+		Description: "Reads the whole hash chain of the audit log as of one moment and returns the first place that differs " +
 			"from what the service wrote: an entry that was altered, removed, inserted or moved, or the record of a " +
 			"clearing. Entries of the last seconds may not be part of the chain yet (`unsealed`). `seq` and `hash` are " +
-			"the end of the chain; store them elsewhere to prove later that the trail was not replaced. The check reads " +
+			"the end of the chain; store them elsewhere to prove later that the audit log was not replaced. The check reads " +
 			"about 100,000 entries per second. At most two checks run at once per instance; others wait.",
 	})
 	op.Delete(a, "/api/v1/audit", h.clear, op.Spec{
-		ID: "clear_audit", Summary: "Clear the audit trail", Tag: "Audit", Role: identity.Owner, Status: http.StatusOK,
+		ID: "clear_audit", Summary: "Clear the audit log", Tag: "Audit", Role: identity.Owner, Status: http.StatusOK,
 		Timeout: 15 * time.Minute,
 		Confirm: op.Confirm{When: op.ConfirmAlways, Phrase: audit.ClearPhrase}, Plan: true,
 		Audit: op.Audit{Action: "audit.clear"},
 		Description: "Deletes the entries older than `before`, or all entries without it. `confirm` must be `clear audit " +
 			"log` (409 `confirm_required`). Afterwards, an entry `audit.clear` records the scope and the number of " +
-			"deleted entries. The remaining entries still verify. Clearing all entries is also how to recover from a " +
-			"trail that was tampered with.",
+			"deleted entries. The remaining entries still verify. Clearing all entries is also how to recover from an " +
+			"audit log that was tampered with.",
 	})
 }
 

@@ -83,7 +83,7 @@ func Register(a *op.API, deps Deps) {
 	op.Get(a, "/api/v1/auth/logins", h.logins, op.Spec{
 		ID: "list_logins", Summary: "List log-ins to your account", Tag: tag, On: op.Anywhere,
 		Description: "Lists log-ins to the caller's account in the last 90 days, at most 1,000, and failed attempts that " +
-			"the audit trail still has, newest first. Attempts that were refused because of a rate limit are not " +
+			"the audit log still has, newest first. Attempts that were refused because of a rate limit are not " +
 			"included.",
 	})
 	op.Download(a, "/api/v1/auth/export", h.export, op.Spec{
@@ -94,7 +94,7 @@ func Register(a *op.API, deps Deps) {
 			"schedules and jobs, and in `trail` the audit entries by and about the caller. `trail` omits the IP " +
 			"addresses of other people who worked on the account. It contains no secret and no hash of one. An API key " +
 			"needs the scope `auth:write`. If an export fails, the connection is closed, so that an incomplete file is " +
-			"recognizable. Every export is recorded in the trail. At most two exports run at once, one per user (429).",
+			"recognizable. Every export is recorded in the audit log. At most two exports run at once, one per user (429).",
 	})
 	op.Post(a, "/api/v1/auth/password", h.changePassword, op.Spec{
 		ID: "change_password", Summary: "Change your password", Tag: tag, On: op.Anywhere, Status: http.StatusOK,

@@ -97,7 +97,7 @@ type listInput struct {
 	App      int64  `query:"app" minimum:"1" doc:"Only backups of this app"`
 	Storage  string `query:"storage" maxLength:"255" doc:"Only backups on storages with this name"`
 	GuestRef string `query:"guest_ref" maxLength:"255" doc:"Only backups of guests that had this ID on the hypervisor"`
-	Orphaned bool   `query:"orphaned" doc:"Only backups whose guest does not exist any more"`
+	Orphaned bool   `query:"orphaned" doc:"Only backups whose guest no longer exists"`
 }
 
 func (h handlers) list(ctx context.Context, in *listInput) (*op.List[backup.Backup], error) {

@@ -66,7 +66,8 @@ func Register(a *op.API, deps Deps) {
 		guests         Guests
 		besides        string
 	}{
-		{"vm", "a VM", "VMs", op.VM, deps.VMs, " A VM without `kind` has a text console where it has a serial port, else the graphical one."},
+		{"vm", "a VM", "VMs", op.VM, deps.VMs,
+			" Without `kind`, a VM gets a text console if it has a serial port, and otherwise the graphical console."},
 		{"app", "an app", "Apps", op.App, deps.Apps, " An app has a text console only."},
 	} {
 		id, path := s.kind+"_id", "/api/v1/"+s.kind+"s/:"+s.kind+"_id/console/"

@@ -35,7 +35,7 @@ func registerRecordings(a *op.API, consoles *console.Store) {
 		ID: "get_console_recording_cast", Summary: "Download a console recording", Tag: tag, Role: identity.Admin, On: op.Recording,
 		Content: []string{castMedia}, Audit: op.Audit{Action: "console_recording.read"},
 		Description: "Returns the recording as asciicast v2, the format of asciinema. A recording in progress contains " +
-			"the output until about a second ago. Every download is recorded in the audit trail.",
+			"the output until about a second ago. Every download is recorded in the audit log.",
 	})
 	op.Delete(a, path+"/:recording_id", h.delete, op.Spec{
 		ID: "delete_console_recording", Summary: "Delete a console recording", Tag: tag, Role: identity.Admin, On: op.Recording,

@@ -29,7 +29,7 @@ func (h handlers) registerLog(a *op.API, d declared) {
 			"necessarily the end. The end is reached when `X-Next-Start` equals `X-Total-Count`. To follow the log, "+
 			"use `log/stream`. The log of a guest is read with the console token, if the host has one."))
 	spec := d.read("follow_%_log", "Follow the firewall log", stream,
-		"Sends each new line as a Server-Sent Event `line`, with the data of the list and the line number as its ID. "+
+		"Sends each new line as a Server-Sent Event `line` with the same fields as in the list. Its ID is the line number. "+
 			"Without `start`, it begins with new lines. A client that reconnects with `Last-Event-ID` misses nothing, "+
 			"unless the log was restarted. While the hypervisor does not respond, no events are sent. A stream ends "+
 			"after 30 minutes; then reconnect.")

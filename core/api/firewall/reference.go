@@ -8,7 +8,7 @@ import (
 )
 
 func (h handlers) registerReferences(a *op.API, d declared) {
-	op.Get(a, d.path+"/refs", h.references, d.read("list_%_refs", "List the objects that firewall rules can use", "/refs",
+	op.Get(a, d.path+"/refs", h.references, d.read("list_%_refs", "List the objects for firewall rules", "/refs",
 		"Lists the aliases and IP sets that `source` and `dest` of rules can use in this scope, including those of the "+
 			"cluster. On most hypervisors, nodes have none: 501 `unsupported_at_scope`."))
 }

@@ -57,8 +57,8 @@ func Register(a *op.API, deps Deps) {
 			"`conflict`. The host belongs to the team `default` until it is moved. The first poll starts at once. A " +
 			"one-time code pins the certificate that it contains, and is exchanged for a credential after all other " +
 			"checks. If the enrolment fails afterwards, `credential_id` in the response is the credential that the " +
-			"hypervisor trusts in vain; 504 `outcome_unknown` if the response to the code was lost. A `driver` that is " +
-			"not installed is 422, with the names of the running ones.\n\n" +
+			"hypervisor still trusts although it is not used; 504 `outcome_unknown` if the response to the code was " +
+			"lost. A `driver` that is not installed is 422, with the names of the running ones.\n\n" +
 			"`paste` accepts the output of the token script: the host is stored with the tokens of all capabilities in " +
 			"it, which must include `monitoring`, or not at all. All tokens are verified before any is stored; if one " +
 			"fails, `tokens` in the response has a row for each. An invalid paste is 422; the response never repeats " +

@@ -41,7 +41,7 @@ func Register(a *op.API, deps Deps) {
 			"operations of one resource, including reading. Each operation names its scope in `x-scope`. Null or " +
 			"absent `scopes` mean all rights of the user; an empty list is 422, like an unknown scope.\n\n" +
 			"A key can create further keys with scopes that it has, which expire no later than itself; otherwise 403. " +
-			"Revoking it leaves those valid; the list and the audit trail show them. Operations on your own account " +
+			"Those stay valid when it is revoked; the list and the audit log show them. Operations on your own account " +
 			"require the scope `auth:write`; those that require the password require it with a key, too, and a second " +
 			"factor can be enrolled only in a session. `users:write` and `teams:write` can create accounts, set " +
 			"passwords and grant roles up to the user's own: protect such keys like keys without scopes. A user can " +

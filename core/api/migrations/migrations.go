@@ -47,7 +47,7 @@ func Register(a *op.API, deps Deps) {
 			Calls: true, ReadOnly: true, Needs: endpoint.Lifecycle,
 			Description: "Returns how the guest would be migrated to a host, with `blockers` that prevent it and " +
 				"`warnings`, each with a code. Both hosts are contacted; nothing is reserved or changed. A host of the " +
-				"same cluster stands for one of its nodes: `node` selects it if there are several. `strategy` is the first " +
+				"same cluster represents one of its nodes: `node` selects it if there are several. `strategy` is the first " +
 				"available strategy, or the requested one; `rejected` explains why others are not available.",
 		})
 		op.Post(a, path, h.migrate, op.Spec{
@@ -59,9 +59,9 @@ func Register(a *op.API, deps Deps) {
 				"in `confirm` (409 `confirm_required`). Between clusters, the guest is stopped, backed up to a storage " +
 				"that both hosts have, and restored and started on the target. The original is kept, stopped and tagged " +
 				"`moved`, and schedules that name it use the new guest. A guest with volumes that backups do not include " +
-				"is not moved this way (`volumes_not_in_backup`). Without a common storage, if both nodes are hosts with " +
-				"SSH access, the backup file is copied through this service (`transfer`) and finally deleted on both " +
-				"sides. If a step fails before the guest runs on the target, the original is started again.",
+				"is not moved this way (`volumes_not_in_backup`). If there is no common storage and both nodes are hosts " +
+				"with SSH access, the backup file is copied through this service (`transfer`) and deleted on both sides " +
+				"at the end. If a step fails before the guest runs on the target, the original is started again.",
 		})
 	}
 }

@@ -52,7 +52,7 @@ func Register(a *op.API, deps Deps) {
 			"`conflict`.",
 	})
 	op.Put(a, one, h.edit, op.Spec{
-		ID: "edit_bridge", Summary: "Stage a change of an interface", Tag: tag, Role: identity.Admin, On: op.Host, Calls: true,
+		ID: "edit_bridge", Summary: "Stage a change to an interface", Tag: tag, Role: identity.Admin, On: op.Host, Calls: true,
 		Needs: endpoint.Lifecycle, Audit: op.Audit{Action: "network.edit", Target: "iface"}, Timeout: changeTime,
 		Description: "Fields that are absent from `config` are kept, and null clears one; settings that this service " +
 			"does not know are kept, too. A change that affects guests on a bridge is 409 `bridge_in_use` with " +

@@ -41,9 +41,9 @@ const form = "`settings` and `secrets` depend on the kind; an asterisk marks req
 	"A webhook of the default team with `audit_actions` sends audit entries instead, as `audit` in the " +
 	"message: those with one of the named actions, such as `vm.start`, or with an action that starts with the " +
 	"text before an asterisk, such as `vm.*`; a single asterisk means all. It requires a `secret`, and " +
-	"`https://` unless `allow_private` is set. Entries are sent in the order of the trail, from now on, " +
+	"`https://` unless `allow_private` is set. Entries are sent in the order of the audit log, from now on, " +
 	"without hourly limit and quiet hours; if one is not accepted, the following ones wait. At most 1,000 wait " +
-	"as messages, the others in the trail; entries older than a day when their turn comes are counted in " +
+	"as messages, the others in the audit log; entries older than a day when their turn comes are counted in " +
 	"`audit_skipped`."
 
 // Register declares the operations.
@@ -139,7 +139,7 @@ type createInput struct {
 		HourlyCap    int                             `json:"hourly_cap,omitempty" minimum:"1" maximum:"10000" default:"60" example:"60"`
 		Quiet        op.Optional[channel.QuietHours] `json:"quiet_hours,omitzero" doc:"Quiet hours; null for none"`
 		Routes       []channel.Route                 `json:"routes,omitempty" nullable:"false" maxItems:"20" doc:"Filters; an event is sent if it matches at least one of them. Without filters, all events are sent"`
-		AuditActions []string                        `json:"audit_actions,omitempty" nullable:"false" maxItems:"50" example:"[\"vm.*\"]" doc:"For a webhook of the default team: actions of the audit trail to send, and nothing else"`
+		AuditActions []string                        `json:"audit_actions,omitempty" nullable:"false" maxItems:"50" example:"[\"vm.*\"]" doc:"For a webhook of the default team: actions of the audit log to send, and nothing else"`
 	}
 }
 

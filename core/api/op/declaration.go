@@ -36,17 +36,17 @@ func walkFields(id string, t reflect.Type, named bool, seen map[walkedType]bool)
 		isOptional := f.IsExported() && isOptionalType(f.Type)
 		switch {
 		case named && !inBody:
-			panic(where + "is a parameter inside a field of a name of its own, which huma does not look into; embed its type")
+			panic(where + "is a parameter inside a named field, which huma does not inspect; embed its type")
 		case f.Anonymous && !f.IsExported():
-			panic(where + "embeds a type that is not exported, which huma does not look into")
+			panic(where + "embeds an unexported type, which huma does not inspect")
 		case inBody && f.IsExported() && anyValue(f.Type):
-			panic(where + "would be decoded whatever it is and however large; make it an Object, or Ignored")
+			panic(where + "would be decoded without a limit on its type and size; make it an Object, or Ignored")
 		case isOptional && !strings.Contains(f.Tag.Get("json"), "omitzero"):
 			panic(where + "is Optional and needs omitzero in its json tag")
 		case f.Tag.Get("uniqueItems") != "":
 			panic(where + "has uniqueItems, on which huma panics for items that are objects; check it in the handler")
 		case inBody && mustBeGivenOrNull(f):
-			panic(where + "is an object that must be given and may be null, which huma does not take; make it omitempty or Optional")
+			panic(where + "is a required object that may be null, which huma does not support; make it omitempty or Optional")
 		case inBody && zeroIsValid(f):
 			panic(where + "has a default that would also replace a given zero value; make it a pointer")
 		}
@@ -75,7 +75,7 @@ func walkSchema(id string, registry huma.Registry, s *huma.Schema, seen map[*hum
 	seen[s] = true
 	if s.OneOf != nil || s.AnyOf != nil || s.AllOf != nil || s.Not != nil || s.Discriminator != nil || len(s.DependentRequired) > 0 ||
 		s.MinProperties != nil || s.MaxProperties != nil || s.UniqueItems {
-		panic("op: the body of " + id + " has a schema of which the validator knows too little")
+		panic("op: the body of " + id + " has a schema that the validator does not fully support")
 	}
 	limited := (s.Type != huma.TypeArray || s.MaxItems != nil) && walkSchema(id, registry, s.Items, seen)
 	if further, ok := s.AdditionalProperties.(*huma.Schema); ok {

@@ -88,7 +88,7 @@ type problemDocument struct {
 	Status    int      `json:"status" doc:"HTTP status"`
 	Detail    string   `json:"detail" doc:"Description of the problem, for people"`
 	Error     string   `json:"error" doc:"Error id, for programs"`
-	RequestID string   `json:"request_id" doc:"X-Request-ID of the response, also in the log and the audit trail"`
+	RequestID string   `json:"request_id" doc:"X-Request-ID of the response, also in the log and the audit log"`
 	_         struct{} `additionalProperties:"true"`
 }
 

@@ -92,7 +92,7 @@ func (a *API) succeed(ctx context.Context, q *request) error {
 		return nil
 	}
 	if a.config.StrictAudit && !q.operation.Spec.ReadOnly && !q.attempt.Written() {
-		panic(fmt.Sprintf("operation %s changed something outside its transaction's audit row", q.operation.Spec.ID))
+		panic(fmt.Sprintf("operation %s made a change without writing its audit row in the same transaction", q.operation.Spec.ID))
 	}
 	return a.record(ctx, q, nil)
 }
@@ -113,7 +113,7 @@ func (a *API) declare(method, pattern string, spec Spec, input reflect.Type) *Op
 		panic(fmt.Sprintf("op: %s: %v", spec.ID, err))
 	}
 	if target := spec.Audit.Target; target != "" && !regexp.MustCompile(`[:*]`+target+`(/|$)`).MatchString(pattern) {
-		panic(fmt.Sprintf("op: the audit target %s of %s is no parameter of its path", target, spec.ID))
+		panic(fmt.Sprintf("op: the audit target %s of %s is not a parameter of its path", target, spec.ID))
 	}
 	operation := &Operation{
 		Method: method, Pattern: pattern, Path: documented(pattern), Spec: spec, enums: map[string][]any{},

@@ -89,7 +89,7 @@ func (s *EventStream) SendEncoded(id, event string, data []byte) error {
 func head(b *bytes.Buffer, id, event string) error {
 	for _, field := range []struct{ name, value string }{{"id", id}, {"event", event}} {
 		if strings.ContainsAny(field.value, "\r\n\x00") {
-			return fmt.Errorf("sending an event: its %s holds a line break or NUL", field.name)
+			return fmt.Errorf("sending an event: its %s contains a line break or NUL", field.name)
 		}
 		if field.value != "" {
 			b.WriteString(field.name + ": " + field.value + "\n")

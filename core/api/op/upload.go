@@ -185,7 +185,7 @@ func Upload[I, O any](a *API, path string, handler func(context.Context, *I, *Up
 	}
 	operation := a.declare(http.MethodPost, path, spec, reflect.TypeFor[I]())
 	if operation.bodyDeclared {
-		panic(fmt.Sprintf("op: the input of the upload %s has a body of its own", spec.ID))
+		panic(fmt.Sprintf("op: the input of the upload %s has its own body", spec.ID))
 	}
 	operation.Upload = true
 	declared := operation.describe()

@@ -23,7 +23,7 @@ func TestSSHOfHosts(t *testing.T) {
 		b.Run(t, do(name, method, url, body, who, status, code, contains...))
 	}
 	with := func(more string) string { return strings.TrimSuffix(b.pinned("lab"), "}") + more + "}" }
-	as(apitest.Admin, "a key without consent", "POST", "/api/v1/hosts", with(`,"ssh_enroll":true`), 409, "consent_required", `"version":1`)
+	as(apitest.Admin, "a key without consent", "POST", "/api/v1/hosts", with(`,"ssh_enroll":true`), 409, "consent_required", `"version":2`)
 	as(apitest.Admin, "a port out of bounds", "POST", "/api/v1/hosts", with(`,"ssh_port":65536`), 422, "invalid", "ssh_port")
 	b.Run(t, apitest.Scenario{Name: "enrolled with a key", Method: "POST", URL: "/api/v1/hosts", As: apitest.Admin,
 		Body: with(`,"ssh_enroll":true,"ssh_consent":true,"ssh_port":2022`), Status: 201, Lacks: []string{"PRIVATE"},

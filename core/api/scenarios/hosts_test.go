@@ -173,7 +173,7 @@ func TestTokensOfHosts(t *testing.T) {
 		rotate("an id without a secret", `{"token_id":"a@b!c"}`, 422, "invalid", "token_secret"),
 		rotate("a secret without an id", `{"token_secret":"canary-2"}`, 422, "invalid", "token_id"),
 		rotate("no such capability", `{"capability":"everything","token_id":"a@b!c","token_secret":"s"}`, 422, "invalid"),
-		rotate("an SSH key without consent", `{"rotate_ssh":true}`, 409, "consent_required", `"field":"ssh_consent"`, `"version":1`),
+		rotate("an SSH key without consent", `{"rotate_ssh":true}`, 409, "consent_required", `"field":"ssh_consent"`, `"version":2`),
 		rotate("an SSH key", `{"rotate_ssh":true,"ssh_consent":true}`, 200, "", `"public_key":"restrict ssh-ed25519 `, `"capability":null`,
 			`"tokens":[]`, `"install_command":"mkdir`),
 		rotate("a rejected token", `{"token_id":"service@mem!monitoring","token_secret":"canary-3"}`, 502, "token_rejected"),

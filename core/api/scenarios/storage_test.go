@@ -250,7 +250,7 @@ func TestDeleteVolume(t *testing.T) {
 		c.Disks = append(c.Disks, hypervisor.Disk{Key: "ide2", Storage: "nas", Volume: "nas:used.iso", Removable: true})
 	})
 	f.Expect(t, "DELETE", used, `{"confirm":"used.iso"}`, apitest.Admin, 202, "") // by a reading that is older
-	f.ends("failed", "nothing was done: it is in the configuration of guests")
+	f.ends("failed", "nothing was done: guests have it in their configuration")
 	f.Expect(t, "DELETE", used, `{"confirm":"used.iso"}`, apitest.Admin, 409, "volume_in_use", `"name":"web"`)
 	f.Expect(t, "DELETE", used+"?plan=true", "", apitest.Admin, 200, "", `"error":"volume_in_use"`, "web uses it.")
 	f.cluster.AddVolume("nas", hypervisor.Volume{Name: "kept.tar", Kind: hypervisor.VolumeBackup, Content: "backup", Protected: true})

@@ -28,8 +28,8 @@ const clocks = "`cron` has exactly five fields: minute, hour, day of month, mont
 	"ranges, steps and names such as `MON` and `JAN`; the shortest interval is a minute. Seconds, macros such " +
 	"as `@daily`, and expressions that never match are not accepted. If both day fields are given, a day that " +
 	"matches either of them is due.\n\n" +
-	"`timezone` is a name in the IANA database. When its clock is put forward, a skipped time is due right " +
-	"after the gap; when it is put back, a repeated time is due the first time. An hourly expression follows " +
+	"`timezone` is a name in the IANA database. When its clock is set forward, a skipped time is due right " +
+	"after the gap; when it is set back, a repeated time is due the first time. An hourly expression follows " +
 	"elapsed time instead: it is due once in each hour.\n\n" +
 	"A schedule runs with the rights of the user who last saved it, which are checked at each run. If they are " +
 	"no longer sufficient, or the target no longer exists, the service disables the schedule and explains why " +

@@ -31,10 +31,10 @@ func Register(a *op.API, deps Deps) {
 	op.Patch(a, "/api/v1/settings", h.patch, op.Spec{
 		ID: "patch_settings", Summary: "Change settings", Tag: tag, Role: identity.Admin, Audit: op.Audit{Action: "settings.update"},
 		Description: "Changes settings by name; absent settings are kept, and null resets a setting to its default. " +
-			"Either all are changed or none. Changes apply at once on every instance. The audit trail records the " +
+			"Either all are changed or none. Changes apply at once on every instance. The audit log records the " +
 			"names of the changed settings but not their values; setting the current value is not a change. " +
 			"`self.host_id` must be an existing host; `audit.retention_days` requires the role owner, like clearing " +
-			"the trail. The response lists all settings.",
+			"the audit log. The response lists all settings.",
 	})
 	op.Get(a, "/api/v1/entitlements", h.entitlements, op.Spec{
 		ID: "list_entitlements", Summary: "List features that can be disabled", Tag: tag, Role: identity.Viewer, On: op.Anywhere,

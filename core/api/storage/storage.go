@@ -70,7 +70,7 @@ func (h handlers) definitions(a *op.API) {
 		ID: "edit_storage", Summary: "Change a storage", Tag: tag, Role: identity.Admin, On: op.Host, Calls: true, Needs: endpoint.Lifecycle,
 		Audit: op.Audit{Action: "storage.edit", Target: "name"}, Timeout: changeTime,
 		Description: "Fields that are absent from `config` are kept, and null clears one. An outdated `digest` is 409 " +
-			"`digest_conflict`. The change is complete when the response arrives; the audit trail records the names of " +
+			"`digest_conflict`. The change is complete when the response arrives; the audit log records the names of " +
 			"the keys but not their values.",
 	})
 	op.Delete(a, one, h.detach, op.Spec{

@@ -50,7 +50,7 @@ func Register(a *op.API, deps Deps) {
 	op.Delete(a, "/api/v1/users/:user_id", h.remove, op.Spec{
 		ID: "delete_user", Summary: "Delete a user", Tag: tag, Role: identity.Admin, Status: http.StatusOK, Plan: true,
 		Audit: op.Audit{Action: "user.delete", Target: "user_id"},
-		Description: "Deletes the account with its sessions, API keys and roles. The audit trail and jobs keep the " +
+		Description: "Deletes the account with its sessions, API keys and roles. The audit log and jobs keep the " +
 			"email address, but no longer refer to an account; deactivate the user instead to keep that reference. You " +
 			"cannot delete your own account (409 `self_delete`) or the last active owner of the team `default` (409 " +
 			"`last_owner`). " +
@@ -71,8 +71,8 @@ func Register(a *op.API, deps Deps) {
 		Status: http.StatusNoContent, Audit: op.Audit{Action: "user.totp_reset", Target: "user_id"},
 		Description: "For a user who lost it: removes the authenticator app, passkeys and recovery codes, so that " +
 			"log-ins require only the password. The password and sessions are kept. 409 `invalid_state` if the user " +
-			"has no second factor, and for your own, which you disable with your password at `/api/v1/auth/totp` and " +
-			"`/api/v1/auth/passkeys`. " +
+			"has no second factor, or if you are the user: disable your own with your password at " +
+			"`/api/v1/auth/totp` and `/api/v1/auth/passkeys`. " +
 			outranks,
 	})
 }

@@ -130,7 +130,7 @@ func (w *Input) encode(team int64) ([]byte, error) {
 	return json.Marshal(w.Content)
 }
 
-// describe describes a template in the trail, as it was and as it is; nil where there is none.
+// describe describes a template in the audit log, as it was and as it is; nil where there is none.
 func describe(ctx context.Context, was, is *Template) {
 	audit.Describe(ctx, func(e *audit.Entry) {
 		for _, at := range []struct {

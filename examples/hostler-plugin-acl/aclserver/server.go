@@ -95,7 +95,7 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request) {
 		answer(w, rules)
 		return
 	}
-	refuse(w, http.StatusNotFound, "there is no such guest", "")
+	refuse(w, http.StatusNotFound, "guest not found", "")
 }
 
 func (s *Server) put(w http.ResponseWriter, r *http.Request) {
@@ -104,7 +104,7 @@ func (s *Server) put(w http.ResponseWriter, r *http.Request) {
 	var list List
 	switch err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20)).Decode(&list); {
 	case !ok:
-		refuse(w, http.StatusNotFound, "there is no such guest", "")
+		refuse(w, http.StatusNotFound, "guest not found", "")
 		return
 	case err != nil:
 		refuse(w, http.StatusBadRequest, "the body is no list", "")

@@ -71,7 +71,7 @@ func (s *Server) admit(r *http.Request, scope string) error {
 func (s *Server) join(r *http.Request) (any, error) {
 	c := s.client(r)
 	if c.fingerprint == "" {
-		return nil, refuse(http.StatusBadRequest, "there is no certificate to be made known")
+		return nil, refuse(http.StatusBadRequest, "no certificate to trust")
 	}
 	var body struct{ Secret string }
 	if err := json.NewDecoder(http.MaxBytesReader(nil, r.Body, 64<<10)).Decode(&body); err != nil {

@@ -37,7 +37,7 @@ func (s *Server) takeSnapshot(r *http.Request) (any, error) {
 	}
 	return s.change(r, "snapshot", func(g *guest) (func(), error) {
 		if g.snapshot(name) >= 0 {
-			return nil, refuse(http.StatusConflict, "there is a snapshot of this name")
+			return nil, refuse(http.StatusConflict, "a snapshot with this name already exists")
 		}
 		g.snapshots = append(g.snapshots, snapshot{Snapshot{name, note, time.Now()}, g.State})
 		return func() {}, nil

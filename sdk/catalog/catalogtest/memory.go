@@ -124,7 +124,7 @@ func (m *Memory) Info(context.Context) (catalog.Info, error) {
 func (m *Memory) Open(_ context.Context, config catalog.Config) (catalog.Catalog, error) {
 	for key := range config.Options {
 		if key != "note" {
-			e := plugin.Errorf(plugin.Invalid, "there is no option %.40q", key)
+			e := plugin.Errorf(plugin.Invalid, "unknown option %.40q", key)
 			e.Field = key
 			return nil, e
 		}
@@ -158,7 +158,7 @@ func at(states []state, pin catalog.Pin) (state, error) {
 			return s, nil
 		}
 	}
-	return state{}, plugin.Errorf(plugin.NotFound, "there is no state at this pin")
+	return state{}, plugin.Errorf(plugin.NotFound, "no state exists at this pin")
 }
 
 // Health implements catalog.Catalog.
@@ -228,7 +228,7 @@ func (c *MemoryCatalog) Entry(ctx context.Context, slug string, pin catalog.Pin)
 	}
 	i := slices.IndexFunc(s.Entries, func(e catalog.Entry) bool { return e.Slug == slug })
 	if i < 0 {
-		return catalog.Entry{}, plugin.Errorf(plugin.NotFound, "there is no such entry")
+		return catalog.Entry{}, plugin.Errorf(plugin.NotFound, "entry not found")
 	}
 	return s.Entries[i], nil
 }
@@ -248,7 +248,7 @@ func (c *MemoryCatalog) Bundle(ctx context.Context, request catalog.BundleReques
 		return plugin.Errorf(plugin.Invalid, "a bundle needs a pin and a purpose")
 	}
 	if len(files) == 0 {
-		return plugin.Errorf(plugin.NotFound, "there are no files of this entry")
+		return plugin.Errorf(plugin.NotFound, "the entry has no files")
 	}
 	builder := catalog.NewBundle(request, "memory-1")
 	for _, path := range slices.Sorted(maps.Keys(files)) {
@@ -271,11 +271,11 @@ func (c *MemoryCatalog) Launch(ctx context.Context, request catalog.LaunchReques
 	}
 	i := slices.IndexFunc(s.Entries, func(e catalog.Entry) bool { return e.Slug == request.Slug })
 	if i < 0 {
-		return catalog.Launch{}, plugin.Errorf(plugin.NotFound, "there is no such entry")
+		return catalog.Launch{}, plugin.Errorf(plugin.NotFound, "entry not found")
 	}
 	for key := range request.Overrides {
 		if !slices.ContainsFunc(s.Entries[i].Overrides, func(o catalog.Option) bool { return o.Key == key }) {
-			return catalog.Launch{}, plugin.Errorf(plugin.Invalid, "there is no override %.40q", key)
+			return catalog.Launch{}, plugin.Errorf(plugin.Invalid, "unknown override %.40q", key)
 		}
 	}
 	launch := catalog.Launch{
@@ -304,7 +304,7 @@ func (c *MemoryCatalog) Icon(ctx context.Context, reference, etag string) (catal
 	data, ok := c.m.icons[reference]
 	c.m.mu.Unlock()
 	if !ok {
-		return catalog.Icon{}, plugin.Errorf(plugin.NotFound, "there is no such icon")
+		return catalog.Icon{}, plugin.Errorf(plugin.NotFound, "icon not found")
 	}
 	sum := sha256.Sum256(data)
 	tag := hex.EncodeToString(sum[:8])

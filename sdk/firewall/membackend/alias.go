@@ -105,7 +105,7 @@ func checkAlias(a firewall.Alias) error {
 		return err
 	}
 	if !network(a.CIDR) {
-		return firewall.Invalid(firewall.FieldCIDR, "it is no address and no network")
+		return firewall.Invalid(firewall.FieldCIDR, "it is neither an address nor a network")
 	}
 	return firewall.CheckText(firewall.FieldComment, a.Comment, firewall.MaxComment)
 }

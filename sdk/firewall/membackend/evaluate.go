@@ -293,5 +293,5 @@ func (e evaluation) resolve(end firewall.End) (firewall.End, string) {
 			return end, ""
 		}
 	}
-	return end, fmt.Sprintf("there is no network interface %q of %s", end.NIC, endKey(scope))
+	return end, fmt.Sprintf("the network interface %q of %s does not exist", end.NIC, endKey(scope))
 }

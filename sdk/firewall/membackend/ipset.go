@@ -106,7 +106,7 @@ func (f *Firewall) AddIPSetMember(ctx context.Context, scope firewall.Scope, nam
 	return f.editMembers(ctx, "AddIPSetMember", scope, name, sum, func(e *Endpoint, s *state, set *ipSet) error {
 		cluster := e.scopes[key(firewall.Scope{Kind: firewall.ClusterScope})]
 		if !network(member.CIDR) && s.alias(member.CIDR) < 0 && cluster.alias(member.CIDR) < 0 {
-			return firewall.Invalid(firewall.FieldCIDR, "it is no address, no network, and no alias")
+			return firewall.Invalid(firewall.FieldCIDR, "it is not an address, a network or an alias")
 		}
 		if err := firewall.CheckText(firewall.FieldComment, member.Comment, firewall.MaxComment); err != nil {
 			return err

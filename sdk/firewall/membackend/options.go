@@ -80,7 +80,7 @@ func changed(now firewall.Options, change firewall.OptionsChange) (firewall.Opti
 		} else if slices.Contains(otherOptions, name) {
 			delete(now.Other, name)
 		} else {
-			return now, firewall.Invalid(name, "there is no such option")
+			return now, firewall.Invalid(name, "unknown option")
 		}
 	}
 	for _, name := range firewall.OptionFlags() {
@@ -104,7 +104,7 @@ func changed(now firewall.Options, change firewall.OptionsChange) (firewall.Opti
 	}
 	for name, value := range change.Set.Other {
 		if !slices.Contains(otherOptions, name) {
-			return now, firewall.Invalid(name, "there is no such option")
+			return now, firewall.Invalid(name, "unknown option")
 		}
 		if err := firewall.CheckText(name, value, firewall.MaxText); err != nil {
 			return now, err

@@ -104,7 +104,7 @@ func (f *Firewall) MoveRule(ctx context.Context, scope firewall.Scope, from, to 
 			return missing(firewall.FieldPosition)
 		}
 		if to < 0 || to >= len(s.rules) {
-			return firewall.Invalid(firewall.FieldTo, "there is no such place")
+			return firewall.Invalid(firewall.FieldTo, "this position does not exist")
 		}
 		rule := s.rules[from]
 		s.rules = slices.Insert(slices.Delete(slices.Clone(s.rules), from, from+1), to, rule)
@@ -134,11 +134,11 @@ func (e *Endpoint) checkRule(rule firewall.Rule) error {
 		return err
 	}
 	if rule.Direction != firewall.DirectionGroup && !slices.Contains(firewall.Policies(), rule.Action) {
-		return firewall.Invalid(firewall.FieldAction, "there is no such action")
+		return firewall.Invalid(firewall.FieldAction, "unknown action")
 	}
 	known := func(m firewall.Macro) bool { return m.Name == rule.Macro }
 	if rule.Macro != "" && !slices.ContainsFunc(e.macros, known) {
-		return firewall.Invalid(firewall.FieldMacro, "there is no such macro")
+		return firewall.Invalid(firewall.FieldMacro, "unknown macro")
 	}
 	ports := map[string]string{firewall.FieldSourcePort: rule.SourcePort, firewall.FieldDestinationPort: rule.DestinationPort}
 	for field, port := range ports {

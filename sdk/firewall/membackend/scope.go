@@ -65,7 +65,7 @@ func (f *Firewall) at(e *Endpoint, scope firewall.Scope, ability string) (*state
 	}
 	s, ok := e.scopes[key(scope)]
 	if !ok {
-		return nil, plugin.Errorf(plugin.NotFound, "there is no %.80s", key(scope))
+		return nil, plugin.Errorf(plugin.NotFound, "%.80s does not exist", key(scope))
 	}
 	return s, nil
 }
@@ -73,10 +73,10 @@ func (f *Firewall) at(e *Endpoint, scope firewall.Scope, ability string) (*state
 // claims refuses a scope that is none, or has not the ability.
 func (f *Firewall) claims(scope firewall.Scope, ability string) error {
 	if !firewall.ValidScope(scope) {
-		return firewall.Invalid(firewall.FieldScope, "%.80q is no scope", key(scope))
+		return firewall.Invalid(firewall.FieldScope, "%.80q is not a scope", key(scope))
 	}
 	if !f.CanAt(scope.Kind, ability) {
-		err := plugin.Errorf(plugin.Unsupported, "there is no %s at the scope %s", ability, scope.Kind)
+		err := plugin.Errorf(plugin.Unsupported, "%s is not supported at the scope %s", ability, scope.Kind)
 		err.Field = firewall.FieldScope
 		return err
 	}
@@ -106,8 +106,10 @@ func failed(kind plugin.ErrorKind, field, text string) error {
 	return err
 }
 
-func missing(field string) error { return failed(plugin.NotFound, field, "there is none of that name") }
+func missing(field string) error {
+	return failed(plugin.NotFound, field, "nothing with this name exists")
+}
 
 func taken(field string) error {
-	return failed(plugin.Conflict, field, "there is one of that name already")
+	return failed(plugin.Conflict, field, "this name is already taken")
 }

@@ -60,7 +60,7 @@ func (f *Firewall) Usage(ctx context.Context, scope firewall.Scope, kind firewal
 			return err
 		}
 		if !slices.Contains(firewall.ObjectKinds(), kind) {
-			return firewall.Invalid(firewall.FieldKind, "there is no such kind of object")
+			return firewall.Invalid(firewall.FieldKind, "unknown kind of object")
 		}
 		if err := firewall.CheckName(firewall.FieldName, name); err != nil {
 			return err

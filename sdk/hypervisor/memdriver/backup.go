@@ -17,7 +17,7 @@ func (c *Cluster) archive(name string) (*Archive, error) {
 	s := c.storage(name)
 	switch {
 	case s == nil || s.Archive == nil:
-		return nil, plugin.Errorf(plugin.NotFound, "storage %.80q holds no backups", name)
+		return nil, plugin.Errorf(plugin.NotFound, "storage %.80q does not store backups", name)
 	case s.Away:
 		return nil, plugin.Errorf(plugin.Refused, "storage %s is not available", name)
 	}
@@ -138,7 +138,7 @@ func (h *Host) RunBackup(ctx context.Context, ref hypervisor.GuestRef, spec hype
 		case err != nil:
 			return work{}, invalid("storage", "%s", err)
 		case spec.Mode != "" && !slices.Contains([]string{"snapshot", "suspend", "stop"}, spec.Mode):
-			return work{}, invalid("mode", "there is no mode %.20q", spec.Mode)
+			return work{}, invalid("mode", "unknown mode %.20q", spec.Mode)
 		}
 		return work{hypervisor.OperationBackup, func() error {
 			if c.storage(spec.Storage).Away {
@@ -175,7 +175,7 @@ func (h *Host) Restore(ctx context.Context, spec hypervisor.RestoreSpec) (string
 	defer a.mu.Unlock()
 	i := a.find(spec.Backup)
 	if i < 0 {
-		return "", plugin.Errorf(plugin.NotFound, "there is no backup %.200q", spec.Backup.ID)
+		return "", plugin.Errorf(plugin.NotFound, "backup %.200q not found", spec.Backup.ID)
 	}
 	of, err := c.madeOf(a, a.kept[i])
 	if err != nil {
@@ -192,9 +192,9 @@ func (h *Host) Restore(ctx context.Context, spec hypervisor.RestoreSpec) (string
 	case old != nil && old.Status != hypervisor.GuestStopped:
 		return "", plugin.Errorf(plugin.Conflict, "guest %s is %s", spec.ID, old.Status)
 	case !slices.Contains(c.nodes, spec.Node):
-		return "", plugin.Errorf(plugin.NotFound, "there is no node %.80q", spec.Node)
+		return "", plugin.Errorf(plugin.NotFound, "node %.80q not found", spec.Node)
 	case spec.Storage != "" && !c.storage(spec.Storage).holds(of.Kind):
-		return "", invalid("storage", "storage %.80q holds no such disks", spec.Storage)
+		return "", invalid("storage", "storage %.80q cannot store disks of this guest", spec.Storage)
 	}
 	// The task belongs to the guest that is being made, which does not exist
 	// before its end.
@@ -267,7 +267,7 @@ func (h *Host) DeleteBackup(ctx context.Context, b hypervisor.Backup) (string, e
 	i := a.find(b)
 	switch {
 	case i < 0:
-		return "", plugin.Errorf(plugin.NotFound, "there is no backup %.200q", b.ID)
+		return "", plugin.Errorf(plugin.NotFound, "backup %.200q not found", b.ID)
 	case a.kept[i].Protected:
 		return "", plugin.Errorf(plugin.Conflict, "backup %s is protected", b.ID)
 	}
@@ -288,7 +288,7 @@ func (h *Host) ProtectBackup(ctx context.Context, b hypervisor.Backup, protected
 	defer a.mu.Unlock()
 	i := a.find(b)
 	if i < 0 {
-		return plugin.Errorf(plugin.NotFound, "there is no backup %.200q", b.ID)
+		return plugin.Errorf(plugin.NotFound, "backup %.200q not found", b.ID)
 	}
 	a.kept[i].Protected = protected
 	return nil

@@ -96,7 +96,7 @@ func (h *Host) BackupFile(ctx context.Context, query hypervisor.BackupQuery, b h
 	}
 	id, found := strings.CutPrefix(b.ID, b.Storage+":")
 	if _, _, ok := backupNamed(strings.TrimPrefix(id, "backup/")); !found || !ok || strings.Count(id, "/") != 1 {
-		return hypervisor.BackupFile{}, plugin.Errorf(plugin.NotFound, "there is no backup %.200q", b.ID)
+		return hypervisor.BackupFile{}, plugin.Errorf(plugin.NotFound, "backup %.200q not found", b.ID)
 	}
 	return hypervisor.BackupFile{Path: a.file(id), ID: query.Storage + ":" + id}, nil
 }

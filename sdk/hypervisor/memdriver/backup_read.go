@@ -22,7 +22,7 @@ func (h *Host) BackupContent(ctx context.Context, b hypervisor.Backup) (hypervis
 	defer a.mu.Unlock()
 	i := a.find(b)
 	if i < 0 {
-		return hypervisor.BackupContent{}, plugin.Errorf(plugin.NotFound, "there is no backup %.200q", b.ID)
+		return hypervisor.BackupContent{}, plugin.Errorf(plugin.NotFound, "backup %.200q not found", b.ID)
 	}
 	of, err := c.madeOf(a, a.kept[i])
 	if err != nil {

@@ -39,7 +39,7 @@ func (d *Driver) ReadCertificate(ctx context.Context, target endpoint.Target) (e
 		NotBefore: certificateBegin, NotAfter: certificateEnd,
 	}
 	if !c.anyToken {
-		shown.Distrust = "no authority that this system knows has signed it"
+		shown.Distrust = "no authority that this system trusts has signed it"
 	}
 	return shown, nil
 }

@@ -65,7 +65,7 @@ func (c *Cluster) finish(t *task, guest *guest, done work) {
 	if t.Status != hypervisor.TaskRunning {
 		return
 	}
-	err := fmt.Errorf("the guest is gone")
+	err := fmt.Errorf("the guest no longer exists")
 	if c.guests[guest.ID] == guest { // it may have another id by now
 		err = done.end()
 		c.hangUp()

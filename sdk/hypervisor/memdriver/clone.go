@@ -60,15 +60,15 @@ func (c *Cluster) checkClone(source *guest, spec hypervisor.CloneSpec) error {
 	case taken:
 		return plugin.Errorf(plugin.Conflict, "guest %s exists already", spec.ID)
 	case !spec.Full && !source.Template:
-		return plugin.Errorf(plugin.Conflict, "a linked copy can be made of a template only")
+		return plugin.Errorf(plugin.Conflict, "a linked clone requires a template")
 	case spec.Full && source.Kind == hypervisor.Container && source.Status != hypervisor.GuestStopped:
 		return plugin.Errorf(plugin.Refused, "a container must be stopped for a full copy")
 	case !spec.Full && spec.Storage != "":
 		return invalid("storage", "a linked copy is where its template is")
 	case spec.Storage != "" && !c.storage(spec.Storage).holds(source.Kind):
-		return invalid("storage", "storage %.80q holds no such disks", spec.Storage)
+		return invalid("storage", "storage %.80q cannot store disks of this guest", spec.Storage)
 	case spec.Node != "" && !slices.Contains(c.nodes, spec.Node):
-		return invalid("node", "there is no node %.80q", spec.Node)
+		return invalid("node", "node %.80q not found", spec.Node)
 	}
 	return nil
 }

@@ -153,7 +153,7 @@ func (c *Cluster) checkShell(privileges []string, node string) error {
 	case c.certified:
 		return plugin.Errorf(plugin.Unsupported, "nodes have no shells here")
 	case !slices.Contains(c.nodes, node):
-		return plugin.Errorf(plugin.NotFound, "there is no node %.80q", node)
+		return plugin.Errorf(plugin.NotFound, "node %.80q not found", node)
 	case c.away(node):
 		return plugin.Errorf(plugin.Unreachable, "node %s is offline", node)
 	}
@@ -182,7 +182,7 @@ func (c *Cluster) hangUp() {
 		switch {
 		case open.guest == nil:
 		case c.guests[open.guest.ID] != open.guest:
-			open.end(plugin.Errorf(plugin.NotFound, "the guest is gone"))
+			open.end(plugin.Errorf(plugin.NotFound, "the guest no longer exists"))
 		case !open.guest.up():
 			open.end(nil)
 		}

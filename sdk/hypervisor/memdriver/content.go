@@ -23,9 +23,9 @@ func (c *Cluster) seen(name, node string) (*storage, error) {
 	s := c.storage(name)
 	switch {
 	case !slices.Contains(c.nodes, node):
-		return nil, plugin.Errorf(plugin.NotFound, "there is no node %.80q", node)
+		return nil, plugin.Errorf(plugin.NotFound, "node %.80q not found", node)
 	case s == nil || !s.on(node):
-		return nil, plugin.Errorf(plugin.NotFound, "there is no storage %.80q on node %s", name, node)
+		return nil, plugin.Errorf(plugin.NotFound, "storage %.80q not found on node %s", name, node)
 	case s.Away:
 		return nil, plugin.Errorf(plugin.Refused, "storage %s is not available", name)
 	}
@@ -209,7 +209,7 @@ func (c *Cluster) fetchTask(h *Host, storageName, node string, operation hypervi
 			return
 		}
 		if c.storage(storageName) != s {
-			t.end(hypervisor.TaskFailed, "the storage is gone")
+			t.end(hypervisor.TaskFailed, "the storage no longer exists")
 			return
 		}
 		end(s)
@@ -223,7 +223,7 @@ func (c *Cluster) fetchTask(h *Host, storageName, node string, operation hypervi
 func (h *Host) Download(ctx context.Context, spec hypervisor.DownloadSpec) (string, error) {
 	switch {
 	case kindOf[spec.Content] == "":
-		return "", invalid("content", "there is no content %.40q to download", spec.Content)
+		return "", invalid("content", "content %.40q cannot be downloaded", spec.Content)
 	case endings[path.Ext(spec.Filename)] != spec.Content || strings.ContainsAny(spec.Filename, "/\\\x00"):
 		return "", invalid("filename", "the name does not fit the content")
 	}
@@ -241,7 +241,7 @@ func (h *Host) fetch(ctx context.Context, method, storageName, node, content, na
 	}
 	id, err := c.fetchTask(h, storageName, node, hypervisor.OperationDownload, func(s *storage) error {
 		if slices.ContainsFunc(c.volumes(s, node), func(v hypervisor.Volume) bool { return v.Name == name && v.Content == content }) {
-			return plugin.Errorf(plugin.Conflict, "there is a file of this name already")
+			return plugin.Errorf(plugin.Conflict, "a file with this name already exists")
 		}
 		return nil
 	}, func(s *storage) {
@@ -283,7 +283,7 @@ func (h *Host) Templates(ctx context.Context, node string) ([]hypervisor.Templat
 		return nil, err
 	}
 	if !slices.Contains(c.Nodes(), node) {
-		return nil, plugin.Errorf(plugin.NotFound, "there is no node %.80q", node)
+		return nil, plugin.Errorf(plugin.NotFound, "node %.80q not found", node)
 	}
 	return slices.Clone(templates), nil
 }
@@ -291,7 +291,7 @@ func (h *Host) Templates(ctx context.Context, node string) ([]hypervisor.Templat
 // FetchTemplate implements hypervisor.ContentFetcher.
 func (h *Host) FetchTemplate(ctx context.Context, spec hypervisor.TemplateSpec) (string, error) {
 	if !slices.ContainsFunc(templates, func(t hypervisor.Template) bool { return t.Name == spec.Name }) {
-		return "", invalid("template", "there is no such template")
+		return "", invalid("template", "template not found")
 	}
 	return h.fetch(ctx, "fetchtemplate", spec.Storage, spec.Node, "templates", spec.Name, "fetching "+spec.Name)
 }

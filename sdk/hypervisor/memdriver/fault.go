@@ -98,13 +98,13 @@ func parseName(name string) (Spec, map[string]Fault, error) {
 			case of == "apps":
 				spec.Containers = n
 			default:
-				return Spec{}, nil, plugin.Errorf(plugin.Invalid, "%q is no size", label)
+				return Spec{}, nil, plugin.Errorf(plugin.Invalid, "%q is not a size", label)
 			}
 			continue
 		}
 		fault, ok := named[what]
 		if !ok {
-			return Spec{}, nil, plugin.Errorf(plugin.Invalid, "%q is no fault", label)
+			return Spec{}, nil, plugin.Errorf(plugin.Invalid, "%q is not a fault", label)
 		}
 		faults[of] = fault
 	}

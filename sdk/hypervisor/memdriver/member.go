@@ -18,7 +18,7 @@ func (h *Host) Member(ctx context.Context, node string) (hypervisor.Member, erro
 		return hypervisor.Member{}, err
 	}
 	if !slices.Contains(c.nodes, node) {
-		return hypervisor.Member{}, plugin.Errorf(plugin.NotFound, "there is no node %.80q", node)
+		return hypervisor.Member{}, plugin.Errorf(plugin.NotFound, "node %.80q not found", node)
 	}
 	if err := require(privileges, NodeAudit, "/nodes/"+node); err != nil {
 		return hypervisor.Member{}, err

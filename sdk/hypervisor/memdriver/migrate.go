@@ -53,7 +53,7 @@ func (h *Host) CheckMigration(ctx context.Context, ref hypervisor.GuestRef, quer
 		return hypervisor.MigrationCheck{}, err
 	}
 	if !slices.Contains(c.nodes, query.Node) {
-		return hypervisor.MigrationCheck{}, invalid("node", "there is no node %.80q", query.Node)
+		return hypervisor.MigrationCheck{}, invalid("node", "node %.80q not found", query.Node)
 	}
 	return c.checkMigration(g, query), nil
 }
@@ -99,7 +99,7 @@ func (c *Cluster) checkMigration(g *guest, query hypervisor.MigrationQuery) hype
 	switch s := c.storage(query.Storage); {
 	case query.Storage == "":
 	case !s.holds(g.Kind):
-		block(hypervisor.MigrationStorage, "The storage %s holds no such disks on %s.", query.Storage, query.Node)
+		block(hypervisor.MigrationStorage, "The storage %s cannot store disks of this guest on %s.", query.Storage, query.Node)
 	case s.FreeGB < room && !s.Thin:
 		block(hypervisor.MigrationRoom, "The storage %s has no room for %d GiB.", query.Storage, room)
 	}
@@ -123,7 +123,7 @@ func (h *Host) Migrate(ctx context.Context, ref hypervisor.GuestRef, spec hyperv
 		case !slices.Contains(c.nodes, spec.Node) || spec.Node == g.Node:
 			return work{}, invalid("node", "the guest cannot go to %.80q", spec.Node)
 		case spec.Storage != "" && !c.storage(spec.Storage).holds(g.Kind):
-			return work{}, invalid("storage", "storage %.80q holds no such disks", spec.Storage)
+			return work{}, invalid("storage", "storage %.80q cannot store disks of this guest", spec.Storage)
 		case spec.Online && !check.Live:
 			return work{}, plugin.Errorf(plugin.Invalid, "a %s cannot be moved while it runs", g.Kind)
 		case g.up() && !spec.Online && !spec.Restart:

@@ -148,7 +148,7 @@ func (h *Host) changeNetwork(ctx context.Context, method, privilege, node string
 	n := c.network(node)
 	switch {
 	case n == nil:
-		err = plugin.Errorf(plugin.NotFound, "there is no node %.80q", node)
+		err = plugin.Errorf(plugin.NotFound, "node %.80q not found", node)
 	case n.away:
 		err = plugin.Errorf(plugin.Unreachable, "node %s does not answer", node)
 	default:
@@ -196,11 +196,11 @@ func (h *Host) StageInterface(ctx context.Context, change hypervisor.InterfaceCh
 		case change.Was == nil && was != nil:
 			return plugin.Errorf(plugin.Conflict, "interface %s exists already", want.Name)
 		case change.Was != nil && was == nil:
-			return plugin.Errorf(plugin.NotFound, "there is no interface %s", want.Name)
+			return plugin.Errorf(plugin.NotFound, "interface %s not found", want.Name)
 		}
 		for _, port := range want.Ports {
 			if !slices.ContainsFunc(all, func(i hypervisor.Interface) bool { return i.Name == port || slices.Contains(i.AltNames, port) }) {
-				return invalid("ports", "there is no interface %.20q", port)
+				return invalid("ports", "interface %.20q not found", port)
 			}
 		}
 		want.Dynamic, want.Dynamic6 = false, false
@@ -220,7 +220,7 @@ func (h *Host) StageRemoval(ctx context.Context, node, name string) error {
 	return h.changeNetwork(ctx, "stageremoval", GuestPower, node, func(_ *Cluster, n *network) error {
 		all := n.stage()
 		if interfaceIn(all, name) == nil {
-			return plugin.Errorf(plugin.NotFound, "there is no interface %.20q", name)
+			return plugin.Errorf(plugin.NotFound, "interface %.20q not found", name)
 		}
 		n.staged = slices.DeleteFunc(all, func(i hypervisor.Interface) bool { return i.Name == name })
 		return nil

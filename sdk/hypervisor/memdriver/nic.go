@@ -76,7 +76,7 @@ func (h *Host) ChangeNIC(ctx context.Context, ref hypervisor.GuestRef, key strin
 		}
 		for _, field := range change.Fields {
 			if field == hypervisor.NICBridge && !slices.Contains(c.bridges, change.Set.Bridge) {
-				return invalid(field, "there is no bridge %.80q", change.Set.Bridge)
+				return invalid(field, "bridge %.80q not found", change.Set.Bridge)
 			}
 			if err := setNIC(&changed, change.Set, field); err != nil {
 				return err
@@ -119,7 +119,7 @@ func setNIC(n *hypervisor.NIC, from hypervisor.NIC, field string) error {
 	case hypervisor.NICGateway6:
 		n.Gateway6 = from.Gateway6
 	default:
-		return invalid(field, "a NIC has no such field")
+		return invalid(field, "unknown NIC field")
 	}
 	return nil
 }

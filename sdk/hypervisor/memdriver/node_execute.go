@@ -328,7 +328,7 @@ func (h *Host) CopyToNode(ctx context.Context, file hypervisor.NodeFile, content
 func (h *Host) storeFile(ctx context.Context, c *Cluster, method string, files map[string]nodeFile, file hypervisor.NodeFile,
 	content io.Reader) (string, error) {
 	if slices.Contains(folders, file.Path) {
-		return "", plugin.Errorf(plugin.Conflict, "there is a folder in the place of the file")
+		return "", plugin.Errorf(plugin.Conflict, "a folder has the path of the file")
 	}
 	if !slices.Contains(folders, path.Dir(file.Path)) {
 		return "", plugin.Errorf(plugin.NotFound, "the folder of the file is not there")
@@ -346,7 +346,7 @@ func (h *Host) storeFile(ctx context.Context, c *Cluster, method string, files m
 		field = "sha256"
 	}
 	if field != "" {
-		err := plugin.Errorf(plugin.Invalid, "the content has not the %s that was told", field)
+		err := plugin.Errorf(plugin.Invalid, "the content does not have the given %s", field)
 		err.Field = field
 		return "", err
 	}
@@ -379,7 +379,7 @@ func (h *Host) giveFile(ctx context.Context, c *Cluster, method string, files ma
 	c.mu.Unlock()
 	switch {
 	case slices.Contains(folders, name):
-		return hypervisor.NodeFile{}, plugin.Errorf(plugin.Conflict, "it is no file")
+		return hypervisor.NodeFile{}, plugin.Errorf(plugin.Conflict, "it is not a file")
 	case !there:
 		return hypervisor.NodeFile{}, plugin.Errorf(plugin.NotFound, "the file is not there")
 	case int64(len(file.content)) > limit:

@@ -14,14 +14,14 @@ import (
 func (h *Host) NodeHardware(ctx context.Context, query hypervisor.HardwareQuery) (hypervisor.NodeHardware, error) {
 	var none hypervisor.NodeHardware
 	if !slices.Contains(hypervisor.HardwareSections(), query.Section) {
-		return none, plugin.Errorf(plugin.Unsupported, "there is no section %.80q", query.Section)
+		return none, plugin.Errorf(plugin.Unsupported, "unknown section %.80q", query.Section)
 	}
 	c, privileges, err := h.begin(ctx, string(query.Section))
 	if err != nil {
 		return none, err
 	}
 	if !slices.Contains(c.nodes, query.Node) {
-		return none, plugin.Errorf(plugin.NotFound, "there is no node %.80q", query.Node)
+		return none, plugin.Errorf(plugin.NotFound, "node %.80q not found", query.Node)
 	}
 	if err := require(privileges, NodeAudit, "/nodes/"+query.Node); err != nil {
 		return none, err

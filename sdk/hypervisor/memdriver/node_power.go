@@ -82,14 +82,14 @@ func (c *Cluster) uptime(node string) (int64, error) {
 // PowerNode implements hypervisor.NodePowerManager. It does not change the guests.
 func (h *Host) PowerNode(ctx context.Context, node string, command hypervisor.PowerCommand) error {
 	if !slices.Contains(hypervisor.PowerCommands(), command) {
-		return plugin.Errorf(plugin.Unsupported, "there is no command %.80q", command)
+		return plugin.Errorf(plugin.Unsupported, "unknown command %.80q", command)
 	}
 	c, privileges, err := h.begin(ctx, "powernode")
 	if err != nil {
 		return err
 	}
 	if !slices.Contains(c.nodes, node) {
-		return plugin.Errorf(plugin.NotFound, "there is no node %.80q", node)
+		return plugin.Errorf(plugin.NotFound, "node %.80q not found", node)
 	}
 	if err := require(privileges, NodePower, "/nodes/"+node); err != nil {
 		return err

@@ -17,7 +17,7 @@ func (h *Host) NodeStatus(ctx context.Context, node string) (hypervisor.NodeStat
 		return hypervisor.NodeStatus{}, err
 	}
 	if !slices.Contains(c.nodes, node) {
-		return hypervisor.NodeStatus{}, plugin.Errorf(plugin.NotFound, "there is no node %.80q", node)
+		return hypervisor.NodeStatus{}, plugin.Errorf(plugin.NotFound, "node %.80q not found", node)
 	}
 	if err := require(privileges, NodeAudit, "/nodes/"+node); err != nil {
 		return hypervisor.NodeStatus{}, err

@@ -28,7 +28,7 @@ func (h *Host) Placement(ctx context.Context, query hypervisor.PlacementQuery) (
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !slices.Contains(c.nodes, query.Node) {
-		return hypervisor.Placement{}, plugin.Errorf(plugin.NotFound, "there is no node %.80q", query.Node)
+		return hypervisor.Placement{}, plugin.Errorf(plugin.NotFound, "node %.80q not found", query.Node)
 	}
 	p := hypervisor.Placement{
 		ImageFound: slices.Contains(c.images, query.Image), OSTypes: slices.Clone(osTypes), Limits: limits,
@@ -127,15 +127,15 @@ func (c *Cluster) checkVM(spec hypervisor.VMSpec) error {
 	case taken:
 		return plugin.Errorf(plugin.Conflict, "guest %s exists already", spec.ID)
 	case !slices.Contains(c.nodes, spec.Node):
-		return plugin.Errorf(plugin.NotFound, "there is no node %.80q", spec.Node)
+		return plugin.Errorf(plugin.NotFound, "node %.80q not found", spec.Node)
 	case !c.storage(spec.Storage).holds(hypervisor.VM):
-		return invalid("storage", "storage %.80q holds no disks of VMs", spec.Storage)
+		return invalid("storage", "storage %.80q does not store VM disks", spec.Storage)
 	case spec.Bridge != "" && !slices.Contains(c.bridges, spec.Bridge):
-		return invalid("bridge", "there is no bridge %.80q", spec.Bridge)
+		return invalid("bridge", "bridge %.80q not found", spec.Bridge)
 	case spec.Image != "" && !slices.Contains(c.images, spec.Image):
-		return invalid("image", "there is no image %.80q", spec.Image)
+		return invalid("image", "image %.80q not found", spec.Image)
 	case !slices.Contains(osTypes, spec.OSType):
-		return invalid("os_type", "%.80q is no operating system", spec.OSType)
+		return invalid("os_type", "%.80q is not an operating system", spec.OSType)
 	case spec.Cores < 1 || spec.MemoryMB < 1 || spec.DiskGB < 1:
 		return plugin.Errorf(plugin.Invalid, "a VM needs a core, memory and a disk")
 	}

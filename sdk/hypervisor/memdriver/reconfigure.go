@@ -68,7 +68,7 @@ func (g *guest) refuse(change hypervisor.ConfigChange) error {
 	for key, value := range change.Options {
 		i := slices.IndexFunc(optionKeys, func(k hypervisor.OptionKey) bool { return k.Name == key })
 		if i < 0 {
-			return invalid(key, "there is no such option")
+			return invalid(key, "unknown option")
 		}
 		if n, err := strconv.Atoi(deref(value)); value != nil && optionKeys[i].Type == "integer" && (err != nil || n < 1 || n > 500) {
 			return invalid(key, "must be a number from 1 to 500")
@@ -132,7 +132,7 @@ func (h *Host) GrowDisk(ctx context.Context, ref hypervisor.GuestRef, growth hyp
 	return h.edit(ctx, "growdisk", ref, growth.Digest, func(c *Cluster, g *guest) error {
 		i := slices.IndexFunc(g.config.Disks, func(d hypervisor.Disk) bool { return d.Key == growth.Key && !d.Removable && d.SizeGB != nil })
 		if i < 0 {
-			return invalid("key", "there is no such disk")
+			return invalid("key", "disk not found")
 		}
 		disk := &g.config.Disks[i]
 		if growth.SizeGB <= *disk.SizeGB {

@@ -98,7 +98,7 @@ func (c *Cluster) trade(credential endpoint.Credential, secret string) error {
 	if c.anyToken {
 		return nil
 	}
-	return plugin.Errorf(plugin.TokenRejected, "there is no such join token, or it was used or has expired")
+	return plugin.Errorf(plugin.TokenRejected, "the join token does not exist, was used or has expired")
 }
 
 // readCode reads a code as strictly as the hypervisor that made it.

@@ -68,7 +68,7 @@ func (d *Driver) RoleRemoval(_ context.Context, capability endpoint.Capability, 
 func (d *Driver) privilegesOf(capability endpoint.Capability) ([]string, error) {
 	privileges, ok := needs[capability]
 	if !ok || d.certified && capability == endpoint.NodePower {
-		return nil, invalid("capabilities", "there is no such capability")
+		return nil, invalid("capabilities", "unknown capability")
 	}
 	return privileges, nil
 }

@@ -93,7 +93,7 @@ func (h *Host) StorageDefinition(ctx context.Context, name string) (hypervisor.S
 	defer c.mu.Unlock()
 	s := c.storage(name)
 	if s == nil {
-		return hypervisor.StorageDefinition{}, plugin.Errorf(plugin.NotFound, "there is no storage %.80q", name)
+		return hypervisor.StorageDefinition{}, plugin.Errorf(plugin.NotFound, "storage %.80q not found", name)
 	}
 	return hypervisor.StorageDefinition{Name: name, Type: s.kind(), Digest: c.digestOf(), Config: maps.Clone(s.config)}, nil
 }
@@ -128,7 +128,7 @@ func (h *Host) AttachStorage(ctx context.Context, spec hypervisor.StorageSpec) e
 		case !storageName.MatchString(spec.Name):
 			return invalid("storage", "this is not a storage's name")
 		case t == nil:
-			return invalid("type", "there is no type %.40q", spec.Type)
+			return invalid("type", "unknown type %.40q", spec.Type)
 		case s != nil:
 			return plugin.Errorf(plugin.Conflict, "storage %s exists already", spec.Name)
 		}
@@ -158,7 +158,7 @@ func (s *storage) set(t *hypervisor.StorageType, settings []hypervisor.StorageSe
 		key := keyNamed(t, setting.Key)
 		switch {
 		case key == nil:
-			return invalid(setting.Key, "there is no such key")
+			return invalid(setting.Key, "unknown key")
 		case key.Secret:
 			s.secrets[setting.Key] = string(setting.Value)
 		default:
@@ -178,7 +178,7 @@ func (s *storage) set(t *hypervisor.StorageType, settings []hypervisor.StorageSe
 func (h *Host) EditStorage(ctx context.Context, change hypervisor.StorageChange) error {
 	return h.manage(ctx, "editstorage", change.Name, func(c *Cluster, s *storage) error {
 		if s == nil {
-			return plugin.Errorf(plugin.NotFound, "there is no storage %.80q", change.Name)
+			return plugin.Errorf(plugin.NotFound, "storage %.80q not found", change.Name)
 		}
 		if change.Digest != "" && change.Digest != c.digestOf() {
 			e := plugin.Errorf(plugin.Conflict, "the definition was changed meanwhile")
@@ -210,7 +210,7 @@ func (h *Host) EditStorage(ctx context.Context, change hypervisor.StorageChange)
 func (h *Host) DetachStorage(ctx context.Context, name string) error {
 	return h.manage(ctx, "detachstorage", name, func(c *Cluster, s *storage) error {
 		if s == nil {
-			return plugin.Errorf(plugin.NotFound, "there is no storage %.80q", name)
+			return plugin.Errorf(plugin.NotFound, "storage %.80q not found", name)
 		}
 		c.storages = slices.DeleteFunc(c.storages, func(o *storage) bool { return o == s })
 		return nil

@@ -70,17 +70,17 @@ func (h *Host) file(ctx context.Context, method string, spec hypervisor.UploadSp
 	s, is := c.storage(spec.Storage), endings[path.Ext(spec.Name)]
 	switch {
 	case !slices.Contains(c.nodes, spec.Node):
-		return nil, File{}, invalid("node", "there is no node %.80q", spec.Node)
+		return nil, File{}, invalid("node", "node %.80q not found", spec.Node)
 	case s == nil:
-		return nil, File{}, plugin.Errorf(plugin.NotFound, "there is no storage %.80q", spec.Storage)
+		return nil, File{}, plugin.Errorf(plugin.NotFound, "storage %.80q not found", spec.Storage)
 	case s.Away:
 		return nil, File{}, plugin.Errorf(plugin.Refused, "storage %s is not available", s.Name)
 	case s.Archive != nil:
-		return nil, File{}, invalid("storage", "storage %s holds backups only", s.Name)
+		return nil, File{}, invalid("storage", "storage %s stores only backups", s.Name)
 	case len(spec.Name) > 255 || strings.ContainsAny(spec.Name, "/\\\x00") || strings.TrimSuffix(spec.Name, path.Ext(spec.Name)) == "":
-		return nil, File{}, invalid("name", "%.80q is no name for a file", spec.Name)
+		return nil, File{}, invalid("name", "%.80q is not a file name", spec.Name)
 	case spec.Content != "" && !slices.Contains([]string{"iso", "templates"}, spec.Content):
-		return nil, File{}, invalid("content", "there is no content %.80q", spec.Content)
+		return nil, File{}, invalid("content", "unknown content %.80q", spec.Content)
 	case is == "" || spec.Content != "" && spec.Content != is:
 		return nil, File{}, invalid("name", "wrong file extension")
 	case spec.Size > s.FreeGB<<30:

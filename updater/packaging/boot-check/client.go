@@ -71,7 +71,7 @@ func (c *client) serves(ctx context.Context, version string, within time.Duratio
 	return until(ctx, within, func() error {
 		got, err := c.version(ctx)
 		if err == nil && got != version {
-			err = fmt.Errorf("version %s serves, not %s", got, version)
+			err = fmt.Errorf("version %s is running, not %s", got, version)
 		}
 		return err
 	})

@@ -51,7 +51,7 @@ func (c *check) killedInTrial(ctx context.Context) (string, error) {
 				t, err := c.told(ctx)
 				if err == nil && (t.State != "running" || t.Run == nil || t.Run.Step != "migrate" || t.Run.To != heldVersion ||
 					t.Run.FinishedAt != nil || t.Run.RequestedBy != email) {
-					err = fmt.Errorf("while the trial runs it tells %+v", t)
+					err = fmt.Errorf("during the trial it reports %+v", t)
 				}
 				return errors.Join(err, c.refuses(ctx, "running"), c.maskResume(ctx))
 			},
@@ -67,7 +67,7 @@ func (c *check) killedInTrial(ctx context.Context) (string, error) {
 		})
 	c.figure("killed in the trial: %s", said)
 	if err == nil && down != 0 {
-		err = fmt.Errorf("nothing had changed, and the service was away for %s", down)
+		err = fmt.Errorf("nothing had changed, and the service was unavailable for %s", down)
 	}
 	return said, err
 }
@@ -84,7 +84,7 @@ func (c *check) cutOff(ctx context.Context) error {
 		t, err := c.told(ctx)
 		if err == nil && (t.State != "interrupted" || t.Run == nil || t.Run.Step != "migrate" || t.Run.FinishedAt != nil ||
 			!strings.Contains(t.Hint, resumeUnit)) {
-			err = fmt.Errorf("after the kill it tells %+v", t)
+			err = fmt.Errorf("after the kill it reports %+v", t)
 		}
 		return err
 	})
@@ -216,7 +216,7 @@ func (c *check) rebooted(ctx context.Context) (string, error) {
 	last := lines[len(lines)-1].Step
 	serves := secondVersion
 	if last == "done" { // it came to its end before the machine went down
-		return "", errors.New("the update was done although the service could not be started any more")
+		return "", errors.New("the update was completed although the service could not be started")
 	}
 	if err := c.ended(ctx, lines, "rolled back", serves); err != nil {
 		return "", err

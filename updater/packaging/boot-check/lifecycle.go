@@ -166,7 +166,7 @@ func (c *check) data(ctx context.Context) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("the team %q is gone: %v", team, teams)
+	return fmt.Errorf("the team %q no longer exists: %v", team, teams)
 }
 
 func (c *check) wrapper(ctx context.Context) (string, error) {
@@ -229,7 +229,7 @@ func (c *check) databaseAway(ctx context.Context) (string, error) {
 	if err := c.client.serves(ctx, firstVersion, 30*time.Second); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("after %s failed starts it serves %.1f s after PostgreSQL is back", restarts, time.Since(began).Seconds()), c.data(ctx)
+	return fmt.Sprintf("after %s failed starts it is up %.1f s after PostgreSQL is back", restarts, time.Since(began).Seconds()), c.data(ctx)
 }
 
 func (c *check) hangs(ctx context.Context) (string, error) {

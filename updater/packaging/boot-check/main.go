@@ -87,7 +87,7 @@ func run(ctx context.Context, o options) (err error) {
 func ready() error {
 	var missing []string
 	if os.Geteuid() != 0 {
-		missing = append(missing, "to be root: it makes and boots a root of Debian")
+		missing = append(missing, "root privileges: the check creates and boots a Debian root file system")
 	}
 	for program, of := range map[string]string{
 		"debootstrap": "debootstrap", "systemd-nspawn": "systemd-container", "nsenter": "util-linux", "unshare": "util-linux", "tar": "tar",

@@ -40,7 +40,7 @@ func (c *check) dryRun(ctx context.Context) (string, error) {
 		return "", errors.Join(err, fmt.Errorf("before %q, after %q", before, after))
 	}
 	if down := p.end(); down != 0 {
-		return "", fmt.Errorf("the service was away for %s", down)
+		return "", fmt.Errorf("the service was unavailable for %s", down)
 	}
 	return fmt.Sprintf("%.1f s", took(lines, "backup").Seconds()), nil
 }
@@ -70,7 +70,7 @@ func (c *check) takenBack(ctx context.Context) (string, error) {
 		return "", err
 	}
 	down := p.end()
-	said := fmt.Sprintf("%.1f s, of these %.2f s without service", took(lines, "backup").Seconds(), down.Seconds())
+	said := fmt.Sprintf("%.1f s, including %.2f s without service", took(lines, "backup").Seconds(), down.Seconds())
 	c.figure("taken back by hand, with the backup: %s", said)
 	if before, err = c.lastRun(ctx); err != nil {
 		return "", err

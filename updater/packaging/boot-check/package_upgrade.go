@@ -22,12 +22,12 @@ func (c *check) upgradeBroken(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if down := p.end(); down != 0 {
-		return "", fmt.Errorf("the service was away for %s", down)
+		return "", fmt.Errorf("the service was unavailable for %s", down)
 	}
 	t, err := c.told(ctx)
 	if err == nil && (len(t.Problems) != 1 || !strings.Contains(t.Problems[0], "configuration cannot be read") || t.CanSelfApply ||
 		!strings.HasPrefix(t.Hint, "mend /etc/hostler/updater.json")) {
-		err = fmt.Errorf("of the broken configuration it tells %+v", t)
+		err = fmt.Errorf("it reports the broken configuration as %+v", t)
 	}
 	return "", errors.Join(err, c.refuses(ctx, "configuration"), c.data(ctx))
 }
@@ -54,7 +54,7 @@ func (c *check) upgrade(ctx context.Context) (string, error) {
 	}
 	down := p.end()
 	c.figure("without service during a package's upgrade: %.2f s", down.Seconds())
-	return fmt.Sprintf("%.1f s, of these %.2f s without service", took(lines, "backup").Seconds(), down.Seconds()), nil
+	return fmt.Sprintf("%.1f s, including %.2f s without service", took(lines, "backup").Seconds(), down.Seconds()), nil
 }
 
 func (c *check) downgrade(ctx context.Context) (string, error) {
@@ -63,7 +63,7 @@ func (c *check) downgrade(ctx context.Context) (string, error) {
 		return out, err
 	}
 	if !strings.Contains(out, "the installed version is newer") {
-		return "", fmt.Errorf("it says nothing of that: %s", out)
+		return "", fmt.Errorf("it does not report that: %s", out)
 	}
 	if err := c.client.serves(ctx, fourthVersion, time.Second); err != nil {
 		return "", err

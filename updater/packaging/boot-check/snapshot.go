@@ -103,7 +103,7 @@ func (c *check) stands(ctx context.Context) error {
 	}
 	if err := c.last.differs(t); err != nil {
 		text, _ := json.Marshal(t) // it came as JSON
-		return fmt.Errorf("%w: it should tell %+v, and tells %s", err, c.last, text)
+		return fmt.Errorf("%w: it should report %+v, but reports %s", err, c.last, text)
 	}
 	return nil
 }
@@ -155,7 +155,7 @@ func (c *check) trailTells(ctx context.Context) error {
 			}
 		}
 		if !slices.Equal(ends, c.trail) || asked != c.asked {
-			return fmt.Errorf("the trail has %d requests, not %d, and the ends %q, not %q", asked, c.asked, ends, c.trail)
+			return fmt.Errorf("the audit log has %d requests, not %d, and the ends %q, not %q", asked, c.asked, ends, c.trail)
 		}
 		return nil
 	})

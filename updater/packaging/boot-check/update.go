@@ -22,7 +22,7 @@ func (c *check) ask(ctx context.Context, version string) error {
 	c.asked++
 	if t.State != "requested" && t.State != "running" || t.Request != nil &&
 		(t.Request.Version != version || t.Request.RequestedBy != email) || t.available() != version {
-		return fmt.Errorf("the answer to who asked for %s is %+v", version, t)
+		return fmt.Errorf("the requester of %s is %+v", version, t)
 	}
 	return nil
 }
@@ -141,7 +141,7 @@ func (c *check) attempt(ctx context.Context, version, end string, want updateSta
 	}
 	for _, one := range must {
 		if !slices.Contains(seen, one) {
-			return nil, 0, fmt.Errorf("nobody was told of %q: %q", one, seen)
+			return nil, 0, fmt.Errorf("no notification about %q: %q", one, seen)
 		}
 	}
 	return lines, 0, nil
@@ -244,7 +244,7 @@ func (c *check) look(ctx context.Context) (string, error) {
 	t, err := c.told(ctx)
 	if err == nil && (t.Available != nil || t.LastCheck != nil || !t.CanSelfApply || t.Channel != "stable" ||
 		!strings.Contains(t.Hint, "nobody has looked for releases yet")) {
-		err = fmt.Errorf("before anybody has looked it tells %+v", t)
+		err = fmt.Errorf("before the first check for releases it reports %+v", t)
 	}
 	if err != nil {
 		return "", err
@@ -288,7 +288,7 @@ func (c *check) update(ctx context.Context) (string, error) {
 	if err == nil && out != "migrated\nreleases/"+secondVersion+"/bin/hostler-updater" {
 		err = errors.New(out)
 	}
-	return fmt.Sprintf("%.1f s, of these %.2f s without service", took(lines, "backup").Seconds(), down.Seconds()), err
+	return fmt.Sprintf("%.1f s, including %.2f s without service", took(lines, "backup").Seconds(), down.Seconds()), err
 }
 
 func (c *check) rollsBack(ctx context.Context, version string) (string, error) {

@@ -25,7 +25,7 @@ test('first owner, second factor, recovery code', async () => {
   // A wrong token and a common password are refused where they stand, and nothing typed is lost.
   visitor.provokes(422)
   await page.getByLabel('Set-up token').fill('not-the-token')
-  await page.getByLabel('E-mail').fill(owner.email)
+  await page.getByLabel('Email').fill(owner.email)
   await page.getByLabel('Name').fill('Anna Lee')
   await page.getByLabel('Password').fill('short')
   await page.getByText('Too short').waitFor()
@@ -48,7 +48,7 @@ test('first owner, second factor, recovery code', async () => {
   await logOut()
 
   // A wrong password says no more than that.
-  await page.getByLabel('E-mail').fill(owner.email)
+  await page.getByLabel('Email').fill(owner.email)
   await page.getByLabel('Password').fill('wrong-yellow-donkeys')
   await page.getByRole('button', { name: 'Log in', exact: true }).click()
   await page.getByText('The email address, password or code is wrong.').waitFor()
@@ -76,7 +76,7 @@ test('first owner, second factor, recovery code', async () => {
   await logOut()
 
   // Log-in asks for the app's next code, for each works once.
-  await page.getByLabel('E-mail').fill(owner.email)
+  await page.getByLabel('Email').fill(owner.email)
   await page.getByLabel('Password').fill(owner.password)
   await page.getByRole('button', { name: 'Log in', exact: true }).click()
   await page.getByLabel('Code').fill('000000')
@@ -89,7 +89,7 @@ test('first owner, second factor, recovery code', async () => {
   await logOut()
 
   // A recovery code stands for one.
-  await page.getByLabel('E-mail').fill(owner.email)
+  await page.getByLabel('Email').fill(owner.email)
   await page.getByLabel('Password').fill(owner.password)
   await page.getByRole('button', { name: 'Log in', exact: true }).click()
   await page.getByRole('button', { name: 'Use recovery code' }).click()

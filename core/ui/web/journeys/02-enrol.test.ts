@@ -208,7 +208,7 @@ test('a capability is added, a key is made and deleted, and the host is removed'
   await page.getByRole('link', { name: 'SSH' }).click()
   await page.getByRole('button', { name: 'Create SSH key' }).click()
   const consent = page.getByRole('dialog', { name: 'Terms' })
-  await consent.getByText('Whoever controls Hostler controls that machine then.').waitFor()
+  await consent.getByText('Whoever controls Hostler then controls this machine.').waitFor()
   const make = consent.getByRole('button', { name: 'Create SSH key' })
   expect(await make.getAttribute('aria-disabled')).toBe('true')
   await visitor.accessible('consent')

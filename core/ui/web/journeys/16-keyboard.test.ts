@@ -21,7 +21,7 @@ test('by keyboard alone', async () => {
   const { keyboard } = page
   const guest = (await some('stopped'))[0]!
   await visitor.open('/guests')
-  await page.getByLabel('E-mail').focus()
+  await page.getByLabel('Email').focus()
   await keyboard.type('anna@example.com')
   await keyboard.press('Tab')
   await keyboard.type('seven-yellow-donkeys')

@@ -198,7 +198,7 @@ test('ten common tasks', async () => {
     await pages.getByRole('link', { name: 'People' }).click()
     await page.getByRole('button', { name: 'Add user' }).click()
     const adding = page.getByRole('dialog', { name: 'Add user' })
-    await adding.getByLabel('E-mail').fill('cora@example.com')
+    await adding.getByLabel('Email').fill('cora@example.com')
     await adding.getByLabel(/^Global role/).selectOption('')
     await adding.getByRole('button', { name: 'Add user' }).click()
     const password = page.getByRole('dialog', { name: 'Hand over this password' })

@@ -27,7 +27,7 @@ test('chosen at the log-in, and kept for the person', async () => {
   await visitor.open('/')
   await page.getByRole('heading', { name: 'Log in' }).waitFor()
   expect([await speaks(page), [...loaded]]).toEqual(['en', ['en']])
-  await page.getByLabel('E-mail').fill(owner.email)
+  await page.getByLabel('Email').fill(owner.email)
   await page.getByLabel('Language').selectOption('Deutsch')
   await page.getByRole('heading', { name: 'Anmelden' }).waitFor()
   // What was typed is still there, and what goes wrong is told in it.

@@ -64,7 +64,7 @@ test('a passkey', async () => {
   // After the password it is the second factor. Who declines it stays there, and a recovery code stands for it.
   const password = async (): Promise<void> => {
     await logOut()
-    await page.getByLabel('E-mail').fill(owner.email)
+    await page.getByLabel('Email').fill(owner.email)
     await page.getByLabel('Password').fill(owner.password)
     await page.getByRole('button', { name: 'Log in', exact: true }).click()
     await page.getByRole('button', { name: 'Use passkey' }).waitFor()
