@@ -79,7 +79,7 @@ test('stage, look, apply', async () => {
   // It is applied with the node's name, and nothing happens before that is right.
   await main.getByRole('button', { name: 'Apply…' }).click()
   const ask = page.getByRole('dialog', { name: 'Apply network changes on pve1' })
-  await ask.getByText('is not touched').waitFor()
+  await ask.getByText('does not affect the path').waitFor()
   const yes = ask.getByRole('button', { name: 'Apply network changes on pve1' })
   await ask.getByRole('textbox').fill('pve2')
   await page.keyboard.press('Enter')
