@@ -20,15 +20,14 @@ const (
 	// maxPayload is the maximum size of a webhook that is read, in bytes.
 	maxPayload = 1 << 20
 	// oldest is the maximum difference between the time in a webhook and the
-	// local clock. It limits replays of recorded webhooks; the Standard
-	// Webhooks specification recommends five minutes.
+	// local clock. It limits replays of recorded webhooks. The libraries of
+	// Standard Webhooks use the same tolerance.
 	oldest = 5 * time.Minute
 )
 
 // receive runs a receiver of webhooks until ctx ends. It checks the signature
 // of each webhook if --secret is given, prints one line per webhook, and
-// responds with 204. A refused webhook gets 401, which shows how the service
-// retries.
+// responds with 204. A webhook with a wrong signature gets 401.
 func receive(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("hostler-demo receive", flag.ContinueOnError)
 	listen := flags.String("listen", "127.0.0.1:0", "address to listen on; port 0 chooses a free port")
