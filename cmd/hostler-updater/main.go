@@ -129,8 +129,9 @@ func installCommand(path *string) *cobra.Command {
 	return c
 }
 
-// resumeCommand returns the command that finishes an interrupted update after a
-// crash or a power failure. systemd runs it at boot before the service.
+// resumeCommand returns the command that finishes an interrupted update.
+// systemd starts it after a run that failed or was interrupted, and repeats it
+// until a version of the service runs.
 func resumeCommand(path *string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "resume",

@@ -79,6 +79,7 @@ func (h *Host) onlyMetrics(ctx context.Context) bool {
 	return err == nil && !may
 }
 
+// lacks returns a Denied error that names the missing privilege and the path.
 func lacks(privilege, path, message string) error {
 	e := plugin.Errorf(plugin.Denied, "%s", message)
 	e.Missing, e.Path = []string{privilege}, path
@@ -88,6 +89,7 @@ func lacks(privilege, path, message string) error {
 // projectPath is the scope that a project is, as Info shows one.
 func projectPath(project string) string { return "/project/" + project }
 
+// asError returns the plugin.Error in err.
 func asError(err error) (*plugin.Error, bool) {
 	var e *plugin.Error
 	ok := errors.As(err, &e)

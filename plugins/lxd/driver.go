@@ -50,6 +50,7 @@ type Timing struct {
 	Retry time.Duration
 }
 
+// orDefault returns the timing with defaults in place of zero values.
 func (p Timing) orDefault() Timing {
 	if p.Shutdown == 0 {
 		p.Shutdown = time.Minute

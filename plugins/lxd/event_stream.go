@@ -38,6 +38,8 @@ type stream struct {
 	users int
 }
 
+// newStreams returns an empty set of event streams. Its close function ends all
+// of them.
 func newStreams(log hclog.Logger) *streams {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &streams{log: log, ctx: ctx, close: cancel, open: map[streamKey]*stream{}}

@@ -45,6 +45,8 @@ func instanceName(name string) bool {
 	return true
 }
 
+// letter reports whether a byte is an ASCII letter. Names of instances start
+// with one.
 func letter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 
 // projectName holds for what the server takes as the name of a project.

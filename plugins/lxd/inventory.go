@@ -139,6 +139,7 @@ func (b *pager) add(meta lxdapi.Meta, i *lxdapi.Instance) error {
 	return b.flushFull()
 }
 
+// flushFull sends the page if it has enough rows.
 func (b *pager) flushFull() error {
 	if len(b.page.Nodes)+len(b.page.Storages)+len(b.page.Guests) < pageRows {
 		return nil
@@ -146,6 +147,7 @@ func (b *pager) flushFull() error {
 	return b.flush()
 }
 
+// flush sends the page, unless it is empty, and starts a new one.
 func (b *pager) flush() error {
 	page := b.page
 	b.page = hypervisor.Page{}

@@ -36,6 +36,9 @@ func (h *Host) Act(ctx context.Context, ref hypervisor.GuestRef, action hypervis
 	return h.act(ctx, f.address, action)
 }
 
+// act performs an action and returns the ID of its operation. A shutdown and a
+// restart get a time limit: LXD waits for the guest that long and then fails
+// the operation, without killing the guest.
 func (h *Host) act(ctx context.Context, at lxdapi.InstanceRef, action hypervisor.Action) (string, error) {
 	command := commands[action]
 	options := lxdapi.ActOptions{Force: command.force}

@@ -10,9 +10,11 @@ import (
 )
 
 const (
-	// atOnce is how many questions for figures a server is asked at a time.
+	// atOnce is how many requests for usage values run at the same time per
+	// server.
 	atOnce = 3
-	// maxNodes and maxPools bound the questions of one inventory. What is beyond has no figures.
+	// maxNodes and maxPools limit the requests of one inventory. Nodes and
+	// pools beyond them have no usage values.
 	maxNodes, maxPools = 64, 256
 )
 
@@ -88,6 +90,9 @@ type questions struct {
 	fatal error
 }
 
+// ask starts a question in a goroutine when a slot is free. Errors are only
+// logged, because an inventory without usage values is still useful; a rejected
+// certificate ends the inventory.
 func (w *questions) ask(ctx context.Context, question func(context.Context) error) {
 	w.slots <- struct{}{}
 	w.group.Go(func() {

@@ -89,6 +89,7 @@ func hardware(s *hypervisor.NodeStatus, r *lxdapi.Resources) {
 	}
 }
 
+// noNode returns the error for a node that does not exist.
 func noNode(node string) error {
 	return plugin.Errorf(plugin.NotFound, "node %.80q does not exist", node)
 }

@@ -27,6 +27,12 @@ func (h *Host) Permissions(ctx context.Context) (hypervisor.Permissions, error) 
 	return p, nil
 }
 
+// permissions judges the client certificate by its entry in the server's trust
+// store. A server answers an unknown certificate as untrusted instead of
+// refusing the connection, so that is TokenRejected here. An unrestricted
+// certificate may do everything, which is reported as an extra right; a
+// restricted one without projects may do nothing. A certificate whose entry
+// cannot be read has fine-grained rights, which only show when they are used.
 func (h *Host) permissions(ctx context.Context) (p hypervisor.Permissions, version hypervisor.Version, err error) {
 	if err := checkCapability(h.target.Credential.Capability); err != nil {
 		return p, version, err

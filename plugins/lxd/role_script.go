@@ -16,6 +16,7 @@ import (
 //go:embed role_script.sh.tmpl
 var roleScriptText string
 
+// roleScript is the template of the script. It quotes values for the shell.
 var roleScript = template.Must(template.New("role script").Funcs(template.FuncMap{"quote": quote}).Parse(roleScriptText))
 
 // grant is one line of the script.

@@ -21,6 +21,8 @@ type operationProjects struct {
 	next    int
 }
 
+// newOperationProjects returns an empty memory of operations and their
+// projects.
 func newOperationProjects() *operationProjects {
 	return &operationProjects{project: map[operationKey]string{}}
 }

@@ -14,6 +14,8 @@ import (
 )
 
 const (
+	// These limits keep a faulty or hostile server from exhausting the memory
+	// of the plugin.
 	maxList  = 48 << 20 // bytes of an array: about 20,000 instances
 	maxSmall = 8 << 20  // bytes of any other answer
 	maxError = 64 << 10 // bytes of a refusal
@@ -29,6 +31,7 @@ const (
 )
 
 var (
+	// These errors become errors of kind Timeout and Protocol.
 	errSlow     = errors.New("the answer arrived too slowly")
 	errTooLarge = errors.New("the answer is too large")
 	errShape    = errors.New("the answer has an unexpected form")
@@ -43,6 +46,8 @@ type answer struct {
 	stop  context.CancelCauseFunc
 }
 
+// newAnswer wraps a response. The body may have at most limit bytes, and must
+// be read within the given time, or stop cancels the request with errSlow.
 func newAnswer(resp *http.Response, limit int64, within time.Duration, stop context.CancelCauseFunc) *answer {
 	timer := time.AfterFunc(within, func() { stop(errSlow) })
 	return &answer{ctx: resp.Request.Context(), resp: resp, body: &bounded{body: resp.Body, left: limit}, timer: timer, stop: stop}
@@ -55,6 +60,8 @@ func (a *answer) close() {
 	a.stop(nil)
 }
 
+// meta returns what the headers and the connection say: the ETag, the server's
+// clock and its certificate.
 func (a *answer) meta() Meta {
 	meta := Meta{ETag: a.resp.Header.Get("ETag")}
 	if date, err := http.ParseTime(a.resp.Header.Get("Date")); err == nil {
@@ -163,6 +170,10 @@ func (a *answer) envelope(metadata metadataReader) (head, error) {
 	return head{}, a.protocol(errShape)
 }
 
+// decode reads the envelope of a response with a stream decoder, so that a
+// large list never is in memory twice. metadata reads the member of that name.
+// The order of the members does not matter, and data after the object is an
+// error.
 func (a *answer) decode(metadata metadataReader) (head, error) {
 	d := json.NewDecoder(a.body)
 	var h head

@@ -84,6 +84,8 @@ func list[T any](ctx context.Context, c *Client, path string, query url.Values) 
 	return all, meta, nil
 }
 
+// read sends a GET and decodes its metadata. limit is the maximum size of the
+// response in bytes.
 func (c *Client) read(ctx context.Context, path string, query url.Values, limit int64, metadata metadataReader) (Meta, error) {
 	a, err := c.send(ctx, request{method: http.MethodGet, path: path, query: query, limit: limit})
 	if err != nil {

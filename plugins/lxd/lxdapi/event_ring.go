@@ -77,6 +77,8 @@ func (r *EventRing) add(e Event) {
 	r.tell()
 }
 
+// tell wakes all waiters by closing the channel that they wait on. The caller
+// holds the lock.
 func (r *EventRing) tell() {
 	if r.changed != nil {
 		close(r.changed)

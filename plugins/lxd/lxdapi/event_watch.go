@@ -18,6 +18,7 @@ import (
 // maxEvent is the size of one event in bytes.
 const maxEvent = 1 << 20
 
+// errSilent is the error of an event stream whose pings are not answered.
 var errSilent = errors.New("the host no longer answers on the event stream")
 
 // WatchTiming is how Watch keeps its connection. Zero values mean the default ones.
@@ -29,6 +30,7 @@ type WatchTiming struct {
 	Backoff, BackoffMax time.Duration
 }
 
+// withDefaults returns the timing with defaults in place of zero values.
 func (p WatchTiming) withDefaults() WatchTiming {
 	if p.Ping <= 0 {
 		p.Ping = 20 * time.Second

@@ -120,6 +120,9 @@ func (c *Client) Definition(ctx context.Context, ref InstanceRef) (*Instance, Me
 	return c.instance(ctx, ref, false)
 }
 
+// instance reads one instance, with its state and snapshots if whole is set
+// (recursion=1). The name in the response must be the requested one; anything
+// else is a fault of the server.
 func (c *Client) instance(ctx context.Context, ref InstanceRef, whole bool) (*Instance, Meta, error) {
 	path, query, err := ref.path()
 	if err != nil {

@@ -66,6 +66,8 @@ func ParseJoinToken(text plugin.Secret) (JoinToken, error) {
 		Addresses: body.Addresses[:min(len(body.Addresses), maxAddresses)], Expires: body.Expires}, nil
 }
 
+// badToken returns the Invalid error for a text that is not a join token. It
+// never contains the token, which is a secret.
 func badToken(format string, args ...any) error {
 	e := plugin.Errorf(plugin.Invalid, "this is not a join token of LXD or Incus: "+format, args...)
 	e.Field = "secret"

@@ -141,6 +141,8 @@ func (m *InstanceMetrics) take(f figure) {
 	}
 }
 
+// add adds a value to an optional sum. A sum without any value stays nil, which
+// means unknown and not zero.
 func add(to **float64, value float64) {
 	if *to == nil {
 		*to = new(float64)

@@ -47,6 +47,8 @@ type transports struct {
 	used        uint64 // when, counted in uses of the pool
 }
 
+// closeIdle closes connections that are not in use. Requests in progress
+// continue.
 func (t *transports) closeIdle() {
 	t.shared.CloseIdleConnections()
 	t.own.CloseIdleConnections()
@@ -93,6 +95,9 @@ func (p *Pool) Len() int {
 	return len(p.byKey)
 }
 
+// get returns the transports for a server and a certificate, and creates them
+// on first use. Everything that affects trust is part of the key, so a
+// connection that was verified with one pin is never used with another.
 func (p *Pool) get(target endpoint.Target, identity Identity) (*transports, error) {
 	key := policy{address: target.Address, fingerprint: target.Fingerprint, identity: identity.Fingerprint,
 		verify: target.VerifyTLS, local: target.AllowLocal}
@@ -117,6 +122,8 @@ func (p *Pool) get(target endpoint.Target, identity Identity) (*transports, erro
 	return t, nil
 }
 
+// dropOldest removes the transports that were unused for the longest time. The
+// caller locks mu.
 func (p *Pool) dropOldest() {
 	var oldest policy
 	first := p.uses + 1
@@ -129,6 +136,9 @@ func (p *Pool) dropOldest() {
 	delete(p.byKey, oldest)
 }
 
+// newTransport returns a transport for one server and one client certificate.
+// It ignores proxies of the environment, uses HTTP/1.1 and TLS 1.3 only, and
+// presents the certificate regardless of the authorities that the server names.
 func newTransport(target endpoint.Target, identity Identity, timeouts Timeouts) (*http.Transport, error) {
 	config, err := endpoint.TLSConfig(target, nil)
 	if err != nil {

@@ -73,8 +73,8 @@ type Config struct {
 	// Empty returns another empty scope of a kind each time. All cases that
 	// change something need it. Two cluster scopes are two endpoints.
 	Empty func(t testing.TB, kind firewall.ScopeKind) EmptyScope
-	// Rules are three or more different rules, with a comment each, that every
-	// scope takes; nil is rules with actions of Policies and ports.
+	// Rules are at least three different rules with comments that every scope
+	// accepts. Nil means rules that accept, drop and reject ports.
 	Rules []firewall.Rule
 	// Options are values to set, by kind of scope, ideally for every option
 	// that the kind has. A kind without values is skipped.

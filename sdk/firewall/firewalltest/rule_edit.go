@@ -25,10 +25,9 @@ func usualRules() []firewall.Rule {
 	}
 }
 
-// ruleEdit tests RuleEditor. The backend decides where a new rule goes and
-// returns its position and the new digest. Positions are checked before digests
-// are compared only in the sense that an unknown position is NotFound even with
-// a current digest.
+// ruleEdit tests RuleEditor. The backend decides where a new rule goes, and
+// returns its position and the new digest. An unknown position is NotFound with
+// the field "position", with and without a digest.
 func (s *suite) ruleEdit(t *testing.T) {
 	lacks[firewall.RuleEditor](t, s)
 	eachScope[firewall.RuleEditor](t, s, "made, changed and deleted", func(t *testing.T, ctx context.Context, g ground) {
