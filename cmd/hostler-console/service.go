@@ -30,9 +30,9 @@ type service struct {
 	client *http.Client
 }
 
-// ticket is the right to open one connection to a console. It expires within
-// seconds and works once. Kind is terminal or graphical; Password is the VNC
-// password of a graphical console and otherwise nil.
+// ticket is the right to open one connection to a console. It works once and
+// expires soon. Kind is terminal or graphical; Password is the VNC password of
+// a graphical console and otherwise nil.
 type ticket struct {
 	Ticket   string  `json:"ticket"`
 	Path     string  `json:"path"`

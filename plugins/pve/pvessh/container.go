@@ -157,9 +157,10 @@ func (m *Machine) in(id string) runner {
 }
 
 // Sockets lists where the programs of a container listen, as
-// hypervisor.SocketLister describes. It reads the kernel's tables from the node
-// and runs nothing in the container, so it works for any container and cannot
-// be deceived by its programs.
+// hypervisor.SocketLister describes. It reads the kernel's tables on the node:
+// nothing of the container is run and none of its paths are followed, so it
+// also works for containers without tools. Only the names of the programs are
+// the container's own word.
 func (m *Machine) Sockets(ctx context.Context, id string) (hypervisor.SocketList, error) {
 	var read, words bytes.Buffer
 	result, err := m.RunOnNode(ctx, hypervisor.NodeCommand{

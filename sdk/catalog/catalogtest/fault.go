@@ -152,8 +152,7 @@ func content(change func([]byte) []byte) func(hostileBundle) []catalog.BundlePar
 	}
 }
 
-// pathed gives the last file another path. Paths are sorted, so it starts with
-// "z" where the order must stay correct.
+// pathed gives the last file another path.
 func pathed(path string) func(hostileBundle) []catalog.BundlePart {
 	return manifested(func(m *catalog.Manifest) { m.Files[len(m.Files)-1].Path = path })
 }
