@@ -32,7 +32,10 @@ type found struct {
 // readInstance is lxdapi.Client.Instance, or Definition for one without its state.
 type readInstance func(context.Context, lxdapi.InstanceRef) (*lxdapi.Instance, lxdapi.Meta, error)
 
-// find reads the instance that a ref names and holds it against the ref: the id may be another guest's by now.
+// find reads the instance of a reference and checks that it is still the same
+// guest: kind, node and UID must match, because names can be reused. Otherwise
+// it is NotFound. A server that is not in a cluster reports the location
+// "none"; its own name takes that place.
 func (h *Host) find(ctx context.Context, ref hypervisor.GuestRef, read readInstance) (*found, error) {
 	address, err := instanceRef(ref.ID)
 	if err != nil {

@@ -18,8 +18,10 @@ const (
 	maxNodes, maxPools = 64, 256
 )
 
-// measure asks for the figures of the nodes and storages that are there. What cannot be read has none: a member that has just
-// died must not take the inventory of the others with it.
+// measure requests the usage values of online nodes and available storages, a
+// few at a time. A value that cannot be read stays nil: a member that has just
+// failed must not make the inventory of the others fail. Pools that all members
+// share are asked once, and the answer is copied to the other rows.
 func (h *Host) measure(ctx context.Context, server *lxdapi.Server, nodes []hypervisor.Node, storages []hypervisor.Storage) error {
 	w := &questions{host: h, slots: make(chan struct{}, atOnce)}
 	target := func(node string) string {

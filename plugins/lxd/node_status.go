@@ -26,8 +26,9 @@ func (h *Host) NodeStatus(ctx context.Context, node string) (hypervisor.NodeStat
 	return status, nil
 }
 
-// member is what a node says of itself, and under which name the server passes questions on to it; empty for a server that is in no
-// cluster.
+// member returns what a node reports about itself, and the name under which the
+// server forwards requests to it; the name is empty for a server that is not in
+// a cluster. An offline node is Unreachable without a request to it.
 func (h *Host) member(ctx context.Context, node string) (server *lxdapi.Server, meta lxdapi.Meta, member string, err error) {
 	if server, meta, err = h.about(ctx); err != nil {
 		return nil, meta, "", err

@@ -29,7 +29,10 @@ func (h *Host) pools(ctx context.Context) (pools []lxdapi.StoragePool, hidden bo
 // maxStorages bounds the rows of an inventory: one for each pool at each member.
 const maxStorages = 50_000
 
-// storageRows are the pools as the nodes see them.
+// storageRows returns the storage pools as each node sees them, one row per
+// node and pool. Whether a pool is shared follows from the driver: LXD marks
+// drivers such as Ceph as remote. A pool that is not created on all members, or
+// whose node is offline, has an unknown status.
 func storageRows(server *lxdapi.Server, nodes []hypervisor.Node, pools []lxdapi.StoragePool) ([]hypervisor.Storage, error) {
 	remote, statuses := map[string]bool{}, map[string]string{}
 	for _, d := range server.Environment.StorageDrivers {

@@ -11,8 +11,12 @@ import (
 // settling is how long after its handshake a stream surely tells of everything. The server forgets what ended before only later.
 const settling = 500 * time.Millisecond
 
-// follow waits for the end of an operation by a stream of events. It gives nil when the stream cannot tell: it does not come about, it
-// breaks, or it tells faster than the log takes the lines.
+// follow waits for the end of an operation with the event stream. It returns
+// nil without an error if the stream cannot tell: it could not be opened, it
+// broke, or events were lost because they came faster than the log takes them.
+// The caller then waits in another way. The operation is also read once in the
+// beginning, since it may have ended before the stream stood, and again after
+// each silence in case the server omitted an event.
 func (h *Host) follow(ctx context.Context, s *stream, id string, log *taskLog) (*lxdapi.Operation, error) {
 	mark, stands, err := h.listening(ctx, s)
 	if !stands {

@@ -64,8 +64,10 @@ func (h *Host) WaitTask(ctx context.Context, taskID string, from int, line func(
 	return result, err
 }
 
-// waitAgain asks the server to answer when the operation is over, again and again. A connection that breaks is tried anew until
-// the silence has lasted.
+// waitAgain waits for the end of an operation with the server's own waiting
+// call, again and again. After a broken connection it retries until the host
+// has been silent for the configured time; then it returns Unreachable. An
+// error that will not pass, such as an unknown operation, ends it at once.
 func (h *Host) waitAgain(ctx context.Context, taskID string) (hypervisor.TaskResult, error) {
 	var lost time.Time // when the silence began
 	for {

@@ -38,7 +38,10 @@ type packetEnd struct {
 }
 
 // wayOf chooses addresses of one version of IP for two ends. version is 4, 6,
-// or 0 for either.
+// or 0 for either. It also chooses the network interfaces: if both ends are
+// guests and one is not given, it prefers interfaces on the same bridge. An
+// address that nobody knows is guessed from outside of all known networks, and
+// not shown in the verdict. The reason why no way exists is in unknown.
 func (j *judged) wayOf(from, to firewall.End, version int) way {
 	w := way{from: from, to: to}
 	a, reason := j.side(from)

@@ -332,7 +332,8 @@ func ruleForm(rule firewall.Rule) (url.Values, error) {
 }
 
 // ruleChangeForm returns the parameters of a change of a rule. Fields that
-// become empty are deleted.
+// become empty are deleted. Proxmox VE does not accept an empty value for most
+// fields; they must be listed in "delete" instead.
 func ruleChangeForm(change firewall.RuleChange) (url.Values, error) {
 	// The fields are checked by applying the change to a minimal rule.
 	changed, err := change.Apply(firewall.Rule{Direction: firewall.DirectionIn, Action: "ACCEPT"})

@@ -107,7 +107,12 @@ type unpacker struct {
 	files  int
 }
 
-// member judges one, and gives its path within the repository.
+// member checks one member of the archive and returns its path in the
+// repository; keep reports whether the file is needed. The archive comes from
+// the internet and is only trusted after the whole of it was checked, so
+// everything unusual is an error: links, special files, absolute paths, "..",
+// duplicate paths, and more than one top folder. git writes the commit into the
+// global header (git-archive(1)); an archive of another commit is refused.
 func (u *unpacker) member(h *tar.Header) (p string, keep bool, err error) {
 	if u.count++; u.count > maxMembers {
 		return "", false, unfit("the archive has more than %d members", maxMembers)

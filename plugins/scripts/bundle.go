@@ -48,7 +48,12 @@ func (s state) installable(slug string) (script, error) {
 	return f, nil
 }
 
-// bundle puts together everything that one install loads.
+// bundle assembles everything that one installation loads: the app's own
+// scripts, the engine (shared functions of the repository, and of the second
+// repository if one is configured), and the overlay, which adapts the engine to
+// runs without a person. At the end, addresses in all files that would load
+// further scripts are rewritten to the bundle, so the run only executes what a
+// person reviewed.
 func (s state) bundle(request catalog.BundleRequest, f script) (*catalog.BundleBuilder, error) {
 	b := catalog.NewBundle(request, release)
 	add := func(t *tree.Tree, p, as string, class catalog.FileClass, executable bool) error {

@@ -107,7 +107,10 @@ func (c *Catalog) at(ctx context.Context, pin catalog.Pin) (state, error) {
 	return s, nil
 }
 
-// Sync implements catalog.Catalog.
+// Sync implements catalog.Catalog. Without a wanted pin it first asks for the
+// newest commit, which costs one small request if nothing changed; the archive
+// is only downloaded for a commit that is not in the cache. Listing.Send then
+// compares the entries with the cursor.
 func (c *Catalog) Sync(ctx context.Context, request catalog.SyncRequest, each func(catalog.SyncStep) error) error {
 	if err := ctx.Err(); err != nil {
 		return err

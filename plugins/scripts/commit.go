@@ -77,7 +77,8 @@ func (c *Catalog) readNote(name string, into any) bool {
 	return err == nil && json.Unmarshal(raw, into) == nil
 }
 
-// writeNote replaces a file in one step. When it cannot, that costs a request the next time.
+// writeNote replaces a small cache file in one step. A failure is only logged:
+// the next sync then makes one more request.
 func (c *Catalog) writeNote(name string, value any) {
 	raw, err := json.Marshal(value)
 	if err == nil {

@@ -61,7 +61,11 @@ func (s state) entry(f script, apps map[string]catalog.Pin) (catalog.Entry, erro
 	return e, nil
 }
 
-// container fills in what only entries have that make a container.
+// container fills in what only entries for containers have: defaults,
+// questions, settings and privileges. A script without an installer is marked
+// as removed. An app whose scripts load others by addresses that the rewriting
+// does not cover is disabled, because a pin could not guarantee what runs. Only
+// amd64 is offered, since the scripts do not say what they support.
 func (s state) container(e *catalog.Entry, f script, h header, content []byte) error {
 	if twin, ok := strings.CutPrefix(f.slug, "alpine-"); ok {
 		if _, ok := s.main.Find("ct/" + twin + ".sh"); ok && catalog.ValidSlug(twin) {
@@ -131,7 +135,11 @@ func privileges(h header) []catalog.Privilege {
 	return list
 }
 
-// decorate fills in what is shown to people.
+// decorate fills in the texts that are shown to people: from the project's
+// published metadata if it has a row for the app, otherwise from the header of
+// the script. It only accepts https addresses for icons and valid addresses
+// elsewhere. A variant, such as one on Alpine, shares the row of its twin but
+// not its name.
 func decorate(e *catalog.Entry, h header, row *decoration.Row) {
 	e.Name = h.App
 	if row != nil {

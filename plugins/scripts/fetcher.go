@@ -44,8 +44,11 @@ type fetcher struct {
 	logger        hclog.Logger
 }
 
-// newClient dials only what the configuration allows. Redirects stay with https
-// where it began, and are five at most.
+// newClient returns the HTTP client for archives and the API. It only connects
+// to addresses that the configuration allows, checked after name resolution, so
+// a name cannot lead to a private network. Redirects stay with https if they
+// began there, and are five at most. Compression is off, because archives are
+// compressed already and a small response must not unpack to a large one.
 func newClient(config catalog.Config, pace pace, proxy *url.URL, roots *x509.CertPool) *http.Client {
 	dialer := &net.Dialer{Timeout: 15 * time.Second, Control: func(_, address string, _ syscall.RawConn) error {
 		dialled, err := netip.ParseAddrPort(address)
@@ -111,7 +114,11 @@ func (f *fetcher) get(ctx context.Context, address, accept, etag string, read fu
 	}
 }
 
-// try is one request. Wait says when to come again: below 0 never, 0 soon.
+// try makes one request. wait says when to try again: a negative value means
+// never, zero soon, and a positive value is what the origin asked for
+// (Retry-After, or the rate limit headers of GitHub). GitHub reports an
+// exceeded rate limit as 403 or 429. unchanged reports that the origin answered
+// 304 to the ETag.
 func (f *fetcher) try(ctx context.Context, address, accept, etag string, read func(http.Header, io.Reader) error) (
 	unchanged bool, wait time.Duration, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)

@@ -34,7 +34,11 @@ var (
 	updateLine  = regexp.MustCompile(`(?m)^[ \t]*(?:function[ \t]+)?update_script[ \t]*\(\)`)
 )
 
-// parseHeader reads a script. What cannot be read is left out: it is a stranger's file.
+// parseHeader reads the assignments and comments at the top of a script by
+// their form; it never runs the script. Anything it does not recognize is left
+// out without an error, because the scripts are written by many people. The
+// numbers of matches are limited. If a variable is assigned twice, the first
+// assignment counts.
 func parseHeader(script []byte) header {
 	text := string(script)
 	h := header{Values: map[string]string{}, Update: updateLine.MatchString(text)}

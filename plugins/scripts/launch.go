@@ -17,7 +17,9 @@ const limit = time.Hour
 // sentinel is where the overlay writes what was asked.
 const sentinel = "asked"
 
-// Launch implements catalog.Catalog.
+// Launch implements catalog.Catalog. It is computed from the scripts at the pin
+// alone and uses no network, so the launch of an approved bundle does not
+// depend on the state of the origin.
 func (c *Catalog) Launch(ctx context.Context, request catalog.LaunchRequest) (catalog.Launch, error) {
 	var launch catalog.Launch
 	err := c.sound(ctx, request.Pin, func(s state) error {

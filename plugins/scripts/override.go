@@ -124,7 +124,10 @@ func overrides() []catalog.Option {
 	return list
 }
 
-// set gives the variables of what a caller has set.
+// set returns the environment variables for the settings of a request. A value
+// must match the type of its option and, where the scripts would interpret it,
+// a stricter form. An unknown key is an error; its name is shortened and made
+// valid UTF-8 in the message.
 func set(values map[string]string) ([]catalog.Variable, error) {
 	var list []catalog.Variable
 	for _, o := range allOverrides {

@@ -30,7 +30,11 @@ type rewriting struct {
 // pinned copy that stands for it.
 type base struct{ address, folder string }
 
-// rewriting makes the list of replacements for the present pin.
+// rewriting returns the replacements for the pin: addresses of the pinned
+// repositories, in the forms that the scripts use, lead to the bundle. Longer
+// addresses come first, so that a prefix does not hide them. foreign finds
+// addresses of these repositories that no replacement covers; they make an app
+// unavailable.
 func (s state) rewriting() rewriting {
 	var r rewriting
 	var names []string

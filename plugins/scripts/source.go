@@ -99,7 +99,9 @@ func invalid(field, format string, args ...any) *plugin.Error {
 	return e
 }
 
-// Open implements catalog.Source.
+// Open implements catalog.Source. It checks all options and uses no network.
+// The repositories have the form owner/name; a ref is a branch, a tag or a
+// commit, of which several may be given, separated by spaces.
 func (s *Source) Open(ctx context.Context, config catalog.Config) (catalog.Catalog, error) {
 	info, err := s.Info(ctx)
 	if err != nil {
@@ -137,7 +139,10 @@ func (s *Source) Open(ctx context.Context, config catalog.Config) (catalog.Catal
 	return c, nil
 }
 
-// origin says where archives come from.
+// origin configures where archives come from: a local folder with a mirror, or
+// HTTP. The base URLs may not contain a user, a query or a fragment. A proxy
+// and a CA of the options replace the environment's; the CA is added to the
+// system's authorities.
 func (s *Source) origin(c *Catalog, config catalog.Config) error {
 	if folder := config.Options[optionMirror]; folder != "" {
 		c.origin = mirror{folder: folder}
