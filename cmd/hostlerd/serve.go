@@ -93,7 +93,7 @@ func serve(ctx context.Context, cfg Config, log hclog.Logger) error {
 	url := scheme + "://" + listener.Addr().String()
 	log.Info("listening", "url", url, "version", version)
 	// Ready means: the schema is this release's, the key fits, the API listens, every plugin has been started once, and jobs,
-	// polls, schedules and the trail's seal run. Whether a plugin runs or the database answers later is what /readyz says.
+	// polls, schedules and the audit log's seal run. Whether a plugin runs or the database answers later is what /readyz says.
 	usual := status("Version %s, listening on %s", version, url)
 	tell.tell("READY=1", usual)
 	interval, err := watchdogInterval()

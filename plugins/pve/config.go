@@ -147,9 +147,9 @@ func appendFile(files []hypervisor.File, key, volume string) []hypervisor.File {
 
 // setConfig stores a value that is in force under the field of the SDK that
 // stands for it. A value of an option that the driver knows is also kept under
-// its own name. Proxmox VE adds a line feed to descriptions, separates tags
-// with semicolons, commas or spaces, and since version 8.1 writes memory as a
-// property string ("current=2048").
+// its own name. Descriptions can end in a line feed, tags are separated by
+// semicolons, commas or spaces, and memory can be a property string
+// ("current=2048").
 func setConfig(c *hypervisor.Config, kind hypervisor.GuestKind, key, value string) {
 	if optionOf(kind, key) != nil {
 		c.Options[key] = value

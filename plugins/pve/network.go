@@ -418,9 +418,8 @@ var fieldsOfNetwork = map[string]string{
 var familyFields = []string{"address", "netmask", "cidr", "gateway"}
 
 // networkError turns an error about a change of a network into one of the SDK,
-// with the field that the user must correct. Proxmox VE reports most of them as
-// status 500 with only a text, so the texts are compared; they are those of
-// PVE/API2/Network.pm and PVE/INotify.pm.
+// with the field that the user must correct. Proxmox VE reports many of them
+// only as a text, so the texts are compared.
 func (h *Host) networkError(ctx context.Context, node string, err error) error {
 	err = h.explainAway(ctx, node, err)
 	e, ok := asError(err)

@@ -140,9 +140,9 @@ func (s *Source) Open(ctx context.Context, config catalog.Config) (catalog.Catal
 }
 
 // origin configures where archives come from: a local folder with a mirror, or
-// HTTP. The base URLs may not contain a user, a query or a fragment. A proxy
-// and a CA of the options replace the environment's; the CA is added to the
-// system's authorities.
+// HTTP. The base URLs may not contain a user, a query or a fragment. The proxy
+// of the environment is not used, only the one of the options. A CA of the
+// options is added to the system's authorities.
 func (s *Source) origin(c *Catalog, config catalog.Config) error {
 	if folder := config.Options[optionMirror]; folder != "" {
 		c.origin = mirror{folder: folder}

@@ -38,7 +38,7 @@ var programs struct {
 
 // bin returns the folder of the programs: hostlerd, hostler, pvesim,
 // hostler-demo, hostler-console and plugins/. They are built once per run. With
-// -short the test is skipped.
+// -short the test is skipped, except for the main job.
 func bin(t testing.TB) string {
 	t.Helper()
 	if testing.Short() && t.Name() != "TestMainJob" {
