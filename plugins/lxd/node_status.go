@@ -9,7 +9,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// NodeStatus asks a server for its hardware and release. It tells neither uptime nor load, nor the used part of its CPUs.
+// NodeStatus implements hypervisor.NodeReader. LXD reports neither uptime nor
+// load, nor CPU usage.
 func (h *Host) NodeStatus(ctx context.Context, node string) (hypervisor.NodeStatus, error) {
 	server, meta, member, err := h.member(ctx, node)
 	if err != nil {
@@ -56,7 +57,8 @@ func (h *Host) member(ctx context.Context, node string) (server *lxdapi.Server, 
 	return server, meta, node, nil
 }
 
-// Member implements hypervisor.MemberReader. All members show one certificate, and there are no subscriptions.
+// Member implements hypervisor.MemberReader. All members present the same
+// certificate, and there are no subscriptions.
 func (h *Host) Member(ctx context.Context, node string) (hypervisor.Member, error) {
 	server, meta, _, err := h.member(ctx, node)
 	if err != nil {
@@ -69,7 +71,8 @@ func (h *Host) Member(ctx context.Context, node string) (hypervisor.Member, erro
 	return m, nil
 }
 
-// hardware adds what is built in.
+// hardware adds CPUs and memory. Sockets and cores are only set if they are
+// consistent with the number of threads.
 func hardware(s *hypervisor.NodeStatus, r *lxdapi.Resources) {
 	var n hypervisor.Node
 	nodeFigures(&n, r)

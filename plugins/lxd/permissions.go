@@ -11,8 +11,10 @@ import (
 // typeClient is the type of certificates that may do more than read metrics.
 const typeClient = "client"
 
-// Permissions tells what the server has the certificate in its list for. The rights of all capabilities are alike: a restricted
-// certificate may do everything in its projects. One that is not restricted may do everything everywhere, which is Extra.
+// Permissions implements hypervisor.Host. All capabilities have the same
+// rights: a restricted certificate may do everything in its projects, and an
+// unrestricted one everything everywhere, which is reported as Extra. The end
+// of the certificate is reported too.
 func (h *Host) Permissions(ctx context.Context) (hypervisor.Permissions, error) {
 	p, version, err := h.permissions(ctx)
 	if err != nil {

@@ -11,17 +11,20 @@ import (
 )
 
 const (
-	// maxConns is how many connections there may be to one server with one certificate for reading.
+	// maxConns is the maximum number of connections for reading to one server
+	// with one certificate.
 	maxConns = 4
-	// maxOwn is how many there may be besides, each for one change, one wait or one stream of events.
+	// maxOwn is the maximum number of further connections, each for one change,
+	// one wait or one event stream.
 	maxOwn = 64
 	// idleTime is longer than a poll cycle, so that polling keeps its connection.
 	idleTime = 75 * time.Second
-	// maxPooled is how many servers and certificates have connections at a time; the one unused for longest goes first.
+	// maxPooled is the maximum number of pairs of server and certificate with
+	// connections. The one that was unused for longest is dropped first.
 	maxPooled = 512
 )
 
-// Timeouts are the waits of one request.
+// Timeouts are the time limits of one request.
 type Timeouts struct {
 	Dial time.Duration // TCP and, again, TLS
 	// Header is from the request to the first line of the answer. A member of a cluster that hangs delays others for 30 s.
@@ -34,14 +37,17 @@ func DefaultTimeouts() Timeouts {
 	return Timeouts{Dial: 10 * time.Second, Header: 45 * time.Second, Body: time.Minute}
 }
 
-// policy is what connections are shared by: the certificate is a part of the connection.
+// policy is the key of shared connections. The client certificate belongs to a
+// TLS connection, so it is part of the key.
 type policy struct {
 	address, fingerprint, identity string
 	verify, local                  bool
 }
 
-// transports are the two ways to one server. Reading shares connections. What changes something has one of its own, so that it
-// never goes out on a connection that the server is just closing; so has what stays open, so that reading never waits for it.
+// transports are the two ways to reach one server. Reads share connections. A
+// change gets a connection of its own, so that it is never sent on one that the
+// server is just closing, which would leave its effect unknown. Waits and event
+// streams get their own too, so that reads never queue behind them.
 type transports struct {
 	shared, own *http.Transport
 	used        uint64 // when, counted in uses of the pool
@@ -54,7 +60,8 @@ func (t *transports) closeIdle() {
 	t.own.CloseIdleConnections()
 }
 
-// Pool keeps the connections of all servers of a process. Its methods may be called at the same time.
+// Pool keeps the connections to all servers of a process. It is safe for
+// concurrent use.
 type Pool struct {
 	timeouts Timeouts
 
@@ -63,7 +70,7 @@ type Pool struct {
 	byKey map[policy]*transports
 }
 
-// NewPool makes an empty pool; zero time-outs mean the default ones.
+// NewPool returns an empty pool. Zero timeouts mean the defaults.
 func NewPool(timeouts Timeouts) *Pool {
 	defaults := DefaultTimeouts()
 	if timeouts.Dial == 0 {
@@ -78,7 +85,7 @@ func NewPool(timeouts Timeouts) *Pool {
 	return &Pool{timeouts: timeouts, byKey: map[policy]*transports{}}
 }
 
-// Close ends the connections that nobody uses.
+// Close closes idle connections. Clients of the pool can still be used.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -88,7 +95,7 @@ func (p *Pool) Close() {
 	clear(p.byKey)
 }
 
-// Len is the number of servers and certificates with connections.
+// Len returns the number of pairs of server and certificate with connections.
 func (p *Pool) Len() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
