@@ -32,7 +32,7 @@ const (
 	optionCA         = "ca"
 )
 
-// These are used where an option is not set.
+// Defaults of the options.
 const (
 	defaultRepository = "community-scripts/ProxmoxVE"
 	defaultRef        = "main"
@@ -40,7 +40,8 @@ const (
 	defaultAPI        = "https://api.github.com"
 )
 
-// Source is the source of the community scripts. Its zero value is none: use New.
+// Source is the source of the community scripts. Use New; the zero value is not
+// usable.
 type Source struct {
 	logger hclog.Logger
 	pace   pace
@@ -50,12 +51,12 @@ type Source struct {
 
 var _ catalog.Source = (*Source)(nil)
 
-// New makes the source.
+// New returns the source. All its catalogs share one slot for downloads.
 func New(logger hclog.Logger) *Source {
 	return &Source{logger: logger, pace: usualPace, slot: make(chan struct{}, 1)}
 }
 
-// Services is what the program serves.
+// Services returns the services of the plugin program.
 func Services(logger hclog.Logger) []plugin.Service {
 	return []plugin.Service{catalog.Service{Source: New(logger), CatalogType: (*Catalog)(nil)}}
 }
