@@ -19,7 +19,10 @@ import (
 	"github.com/hostler/hostler/client/transport"
 )
 
-// call is what the command line says of a request.
+// call contains the flags of hostler api. input is the path of a file with the
+// whole body, or - for standard input. output is the path of the file for the
+// response. fields are the name=value pairs of --field. input and fields
+// exclude each other.
 type call struct {
 	input, output string
 	fields        []string
@@ -48,13 +51,19 @@ func (s *session) apiCommand() *cobra.Command {
 	return c
 }
 
-// base begins the paths of operations.
+// base is the prefix of the paths of all operations.
 const base = "/api/v1"
 
-// api makes one request with the method and the path as the user typed them. It
-// adds /api/v1 if only that makes the path an operation's, and refuses another
-// host, because the key would go there. A GET, and an operation that takes an
-// Idempotency-Key, may be repeated when the connection breaks.
+// api sends one request with the method and the path as the user typed them. It
+// adds /api/v1 if only then the path is the path of an operation. It refuses a
+// URL with a host, because the API key would be sent to that host. A GET, and
+// an operation that takes an Idempotency-Key, is repeated when the connection
+// breaks; other requests are not, because they could take effect twice.
+//
+// The output depends on the response: nothing for an empty body, the raw text
+// for a body that is not JSON, and JSON otherwise. A path of the user interface
+// returns HTML with status 200 for every path, so HTML is reported as a wrong
+// path instead of being printed.
 func (s *session) api(ctx context.Context, method, path string, a call) error {
 	method = strings.ToUpper(method)
 	if !slices.Contains([]string{"GET", "POST", "PUT", "PATCH", "DELETE"}, method) {
@@ -111,8 +120,9 @@ func (s *session) api(ctx context.Context, method, path string, a call) error {
 	return s.answer(ctx, answer.Body, s.screen.Fields)
 }
 
-// raw writes what is no JSON: as it is to a file or a program, and to a
-// terminal only a text, which cannot act there.
+// raw writes a body that is not JSON. A file or a program gets it unchanged. A
+// terminal gets cleaned text, and binary content is an error, because it would
+// disturb the terminal.
 func (s *session) raw(body []byte) error {
 	text := string(body)
 	if s.screen.Columns > 0 {
@@ -125,7 +135,9 @@ func (s *session) raw(body []byte) error {
 	return nil
 }
 
-// copyStream writes the events of a stream as they come.
+// copyStream prints each event of a stream as it arrives, one event per line:
+// its name, a space and its data. It returns nil when the service ends the
+// stream, and does not reconnect.
 func (s *session) copyStream(ctx context.Context, r transport.Request) error {
 	_, err := s.events(ctx, r.Path, r.Query, "", func(e event) bool {
 		s.screen.Print(output.CleanLine(e.name) + " " + output.Clean(e.data) + "\n")
@@ -137,7 +149,9 @@ func (s *session) copyStream(ctx context.Context, r transport.Request) error {
 	return err
 }
 
-// callBody is the body of a request: a file, or fields.
+// callBody returns the body of a request: the content of a file, or an object
+// of the fields. It returns nil without either, which sends no body. It checks
+// that a file is JSON, so that a mistake is reported without a request.
 func (s *session) callBody(a call) ([]byte, error) {
 	if a.input != "" {
 		text, err := s.readInput(a.input)
@@ -163,8 +177,12 @@ func (s *session) callBody(a call) ([]byte, error) {
 	return json.Marshal(body)
 }
 
-// fieldValue returns the value of --field. One that can hold secrets comes from
-// a file or standard input; null, which clears it, may be on the command line.
+// fieldValue returns the value of a --field. A field that can contain secrets
+// must come from a file or from standard input, because other users of the
+// machine can read a command line, and shells keep it in their history. null is
+// allowed on the command line, because it clears the field. The value of a
+// field that is always a secret stays text, even if it looks like JSON: a
+// password of digits is not a number. Line ends after the secret are removed.
 func (s *session) fieldValue(name, value string) (any, error) {
 	secret := slices.Contains(secretFields, name)
 	if value != "null" && (secret || slices.Contains(mixedFields, name)) {
@@ -185,8 +203,9 @@ func (s *session) fieldValue(name, value string) (any, error) {
 	return value, nil
 }
 
-// download writes an answer to a file as it comes. A file that is there stays;
-// one that did not come whole goes.
+// download writes a response to a new file as it arrives. It never overwrites a
+// file, and it removes a file that is incomplete. The file is readable only by
+// the user, because exports and recordings can contain private data.
 func (s *session) download(ctx context.Context, r transport.Request, path string) (err error) {
 	client, err := s.connection()
 	if err != nil {

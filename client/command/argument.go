@@ -8,21 +8,29 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// argument is a word of the command line.
+// argument describes one word of the command line. The notation is that of
+// verb.args: "+targets:guest..." is a body field named targets, with the kind
+// guest, that can be repeated.
 type argument struct {
 	// name is that of the path's parameter or the body's field.
 	name string
-	// kind of thing that it names; empty for a text that stands as it is.
+	// kind is the key in kinds of the objects that the word can name. It is
+	// empty for a text that is sent unchanged.
 	kind string
-	// body says that it is a field of the body.
+	// body reports whether the value is a field of the body instead of a
+	// parameter of the path.
 	body bool
-	// several says that it may be given more than once.
+	// several reports whether the argument can be repeated. Only the last
+	// argument of a verb can.
 	several bool
 }
 
+// arguments are the words that a verb expects, in order. All of them are
+// required; options are flags.
 type arguments []argument
 
-// parseArguments reads verb.args.
+// parseArguments parses the notation of verb.args. The table of verbs is part
+// of the program, so the notation is not checked here.
 func parseArguments(spec string) (all arguments) {
 	for word := range strings.FieldsSeq(spec) {
 		var a argument
@@ -34,7 +42,8 @@ func parseArguments(spec string) (all arguments) {
 	return all
 }
 
-// label is what stands for it in a usage line.
+// label returns the placeholder of an argument in the usage line, such as VM,
+// ALERT-ID or GUEST... .
 func (a argument) label() string {
 	word := a.kind
 	switch {
@@ -50,7 +59,8 @@ func (a argument) label() string {
 	return word
 }
 
-// check holds the number of words.
+// check returns a usage error if the number of words is wrong. A repeated
+// argument accepts up to 500 words.
 func (a arguments) check(c *cobra.Command, words []string) error {
 	most := len(a)
 	if most > 0 && a[most-1].several {
@@ -66,12 +76,13 @@ func (a arguments) check(c *cobra.Command, words []string) error {
 	return nil
 }
 
-// resolved is what the arguments stand for.
+// resolved contains the values of the arguments after names were looked up.
 type resolved struct {
 	path map[string]string
 	body map[string]any
 	// app says that the guest is an app, and so another operation is meant.
-	app   bool
+	app bool
+	// label is the first word as the user typed it, for messages.
 	label string
 }
 

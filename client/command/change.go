@@ -15,7 +15,10 @@ import (
 	"github.com/hostler/hostler/client/transport"
 )
 
-// show asks for something and shows it.
+// show sends a GET and prints the response: as a table if columns are given,
+// otherwise as fields. limit is the maximum number of rows of a list, or zero
+// for all of them. If the list is longer than the limit, it prints a hint to
+// standard error, except for programs.
 func (s *session) show(ctx context.Context, t target, columns string, limit int) error {
 	body, total, err := s.pages(ctx, t.op, t.path, t.query, limit)
 	if err != nil {
@@ -38,8 +41,15 @@ func (s *session) show(ctx context.Context, t target, columns string, limit int)
 	return err
 }
 
-// change does what changes something: it shows the plan when that is all that is wanted, asks for the phrase when one is needed, and
-// follows the job when that was said.
+// change performs an operation that changes something. With --plan it only
+// prints the plan and its digest. If the service requires a confirmation phrase
+// and a person is at the terminal, it shows the plan, asks for the phrase and
+// sends the request a second time. Without a terminal the refusal is the
+// result, so that a script never confirms by accident. At the end it follows
+// the jobs if --wait was given.
+//
+// The order is important: the first request is always sent without asking,
+// because only the service knows whether an operation needs a phrase.
 func (s *session) change(ctx context.Context, t target, a *act) error {
 	if a.confirm != "" {
 		t.body["confirm"] = a.confirm
@@ -71,7 +81,10 @@ func (s *session) change(ctx context.Context, t target, a *act) error {
 	return s.result(ctx, t, a, answer)
 }
 
-// send makes the request of a target.
+// send sends the request of a target. It is repeated after a broken connection
+// only if the operation takes an Idempotency-Key. An operation without body
+// fields still gets a body if it needs a confirmation, because the phrase is
+// sent in it.
 func (s *session) send(ctx context.Context, t target) (*transport.Response, error) {
 	client, err := s.connection()
 	if err != nil {
@@ -86,7 +99,9 @@ func (s *session) send(ctx context.Context, t target) (*transport.Response, erro
 	return client.Call(ctx, request)
 }
 
-// planOf asks what a target would do.
+// planOf requests the plan of a target with plan=true, which changes nothing.
+// It returns the response as it came, for --json, and decoded. The query of the
+// target is copied, so that the later request is not a plan as well.
 func (s *session) planOf(ctx context.Context, t target) ([]byte, api.Plan, error) {
 	var plan api.Plan
 	query := url.Values{"plan": {"true"}}
@@ -104,7 +119,12 @@ func (s *session) planOf(ctx context.Context, t target) ([]byte, api.Plan, error
 	return answer.Body, plan, nil
 }
 
-// askPhrase shows the plan and asks for the phrase, which it puts into the target's body with the plan's digest.
+// askPhrase shows the plan and asks for the confirmation phrase. On success it
+// stores the phrase in the body and the digest of the plan in the query of the
+// target: the service then refuses the request if the plan changed while the
+// person was reading. A plan with blockers ends with statusConflict before the
+// question, because no phrase could help. A wrong phrase ends with
+// statusRefusedPhrase.
 func (s *session) askPhrase(ctx context.Context, t target, p *transport.Problem) error {
 	if t.op.Plan {
 		_, plan, err := s.planOf(ctx, t)
@@ -130,7 +150,9 @@ func (s *session) askPhrase(ctx context.Context, t target, p *transport.Problem)
 	return nil
 }
 
-// showPlan writes what would happen.
+// showPlan prints a plan in sections: effects, warnings, blockers and the
+// confirmation phrase. Empty sections are left out. write is Print when the
+// plan is the result, and PrintErr when it is part of a question.
 func (s *session) showPlan(write func(string), plan api.Plan) {
 	var out strings.Builder
 	section := func(title string, lines []string) {
@@ -160,7 +182,11 @@ func (s *session) showPlan(write func(string), plan api.Plan) {
 	write(out.String())
 }
 
-// effectLine returns an effect as a line, with its size and its time.
+// effectLine returns an effect as a line, with its size and its time in
+// parentheses. The word before the time depends on the kind: data and uptime
+// exist "since" then, a backup or a snapshot was "taken" then, and everything
+// else is "as of" then. Times are in UTC, like those of the audit log, so that
+// plans of two people compare.
 func effectLine(effect api.PlanEffect) string {
 	var details []string
 	if effect.SizeBytes != nil {
@@ -182,7 +208,9 @@ func effectLine(effect api.PlanEffect) string {
 	return effect.Text + " (" + strings.Join(details, ", ") + ")"
 }
 
-// started is an answer with jobs.
+// started is the part of a response that describes jobs. An operation on one
+// object returns job; one on several objects returns jobs and skipped, where
+// skipped lists the guests that were not changed and why.
 type started struct {
 	Job     *api.JobView  `json:"job"`
 	Jobs    []api.JobView `json:"jobs"`
@@ -196,7 +224,15 @@ type started struct {
 	} `json:"skipped"`
 }
 
-// result tells what a change came to, and follows its jobs when that was said.
+// result prints what a change led to. A response without a body is "Done.", an
+// object is shown like any other, and jobs are followed with --wait or
+// announced with the command that follows them. With --json or --jq the
+// response is printed first, unless --wait replaces it by the result of the
+// jobs.
+//
+// The error determines the exit status. Skipped guests give statusConflict even
+// if all jobs succeed. With several jobs all are followed, one after the other,
+// and the last failure is returned.
 func (s *session) result(ctx context.Context, t target, a *act, answer *transport.Response) error {
 	if answer.Status == http.StatusNoContent || len(answer.Body) == 0 {
 		s.say("Done.")

@@ -17,15 +17,18 @@ import (
 )
 
 const (
-	// freshNames is how long names that were offered are offered again without asking.
+	// freshNames is how long names are offered from the cache without a
+	// request. A shell asks again with each press of the tab key.
 	freshNames = 20 * time.Second
-	// namesLimit is how long a shell waits for them.
+	// namesLimit is the maximum time for a completion. A slow service must not
+	// block the shell; the user gets no suggestions then.
 	namesLimit = 3 * time.Second
-	// maxNames bounds what is offered at once.
+	// maxNames is the maximum number of names that are offered at once.
 	maxNames = 2000
 )
 
-// completeArguments offers what a command's next argument can be.
+// completeArguments returns the completion of a verb: the names of objects of
+// the kind that the next argument expects. It never offers files.
 func (s *session) completeArguments(args arguments) cobra.CompletionFunc {
 	return func(c *cobra.Command, words []string, word string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 || len(words) >= len(args) && !args[len(args)-1].several {
@@ -35,9 +38,9 @@ func (s *session) completeArguments(args arguments) cobra.CompletionFunc {
 	}
 }
 
-// names are those of all things of a kind that begin with a word, asked for
-// anew or as they were a moment ago. Those that a shell could take for
-// something else are not offered.
+// names returns the names of a kind that begin with a word. Errors are only
+// visible with the debug log of cobra (BASH_COMP_DEBUG_FILE): a completion has
+// no place to print them.
 func (s *session) names(ctx context.Context, of, word string) []string {
 	k, ok := kinds[of]
 	if !ok || k.op == "" {
@@ -62,9 +65,11 @@ func (s *session) names(ctx context.Context, of, word string) []string {
 	return found
 }
 
-// allNames gives the names that a shell offers for a word of a kind. The answer
-// is kept in a file of the user's cache for freshNames, because a shell asks
-// again with each press of the tab key.
+// allNames returns all names of a kind that the user can see, sorted. They are
+// cached in the user's cache folder for freshNames; the name of the file is a
+// hash of the context, the URL and the kind, so that services do not mix. Names
+// with characters that a shell interprets are left out: completion scripts
+// insert words without quotes, and a guest could be named "$(reboot)".
 func (s *session) allNames(ctx context.Context, of string, k kind) ([]string, error) {
 	client, err := s.connection()
 	if err != nil {
@@ -98,8 +103,10 @@ func (s *session) allNames(ctx context.Context, of string, k kind) ([]string, er
 	return names, nil
 }
 
-// keepNames writes the file of names, which is only a help: when that fails the
-// next one asks again.
+// keepNames writes the cache of names. It writes a temporary file and renames
+// it, so that a shell that completes at the same time never reads a partial
+// file. Errors are ignored: without a cache the next completion asks the
+// service.
 func keepNames(file string, names []string) {
 	if file == "" || os.MkdirAll(filepath.Dir(file), 0o700) != nil {
 		return

@@ -13,8 +13,11 @@ import (
 	"github.com/hostler/hostler/client/transport"
 )
 
-// connection is the client of the chosen context, or of the environment's
-// service: HOSTLER_URL, with HOSTLER_KEY_FILE and HOSTLER_CA.
+// connection returns the client of this run. It creates the client once and is
+// not safe for concurrent use; commands with several goroutines call it before
+// they start them. The service is the one of HOSTLER_URL, with the key in
+// HOSTLER_KEY_FILE and the certificate authorities in HOSTLER_CA, or else the
+// one of the chosen context. No request is sent here.
 func (s *session) connection() (*transport.Client, error) {
 	if s.client != nil {
 		return s.client, nil
@@ -44,7 +47,11 @@ func (s *session) connection() (*transport.Client, error) {
 // agent is the User-Agent of all requests; the service's audit log shows it.
 func (s *session) agent() string { return "hostler/" + s.version }
 
-// chosen is the context that this run speaks to, and its key.
+// chosen returns the context of this run and its API key. --context, or
+// HOSTLER_CONTEXT as its default, wins over HOSTLER_URL: a name is more
+// specific than a service. The key comes from a file and not from a variable,
+// because other processes of the user can read the environment and tools like
+// to log it.
 func (s *session) chosen() (c contexts.Context, name, key string, err error) {
 	if at := os.Getenv("HOSTLER_URL"); at != "" && s.contextName == "" {
 		file := os.Getenv("HOSTLER_KEY_FILE")
@@ -65,8 +72,8 @@ func (s *session) chosen() (c contexts.Context, name, key string, err error) {
 	return c, name, key, err
 }
 
-// openContexts reads the file of contexts, and makes none: a file that is not
-// there is an empty one.
+// openContexts reads the user's file of contexts. A missing file is the same as
+// an empty one and is not created.
 func openContexts() (*contexts.File, error) {
 	path, err := contexts.Path()
 	if err != nil {
@@ -75,8 +82,12 @@ func openContexts() (*contexts.File, error) {
 	return contexts.Open(path)
 }
 
-// serviceURL reads the address of a service. Without a scheme it is https://,
-// and http:// for localhost and loopback addresses.
+// serviceURL parses the address of a service. Without a scheme it is https,
+// except for localhost and loopback addresses, which are http, because the
+// service listens there without TLS by default. A pasted address of a page or
+// of the API works: the suffix /api/v1, the query and the fragment are dropped.
+// A password in the address is refused, because it would end up in the shell's
+// history and in the file of contexts.
 func serviceURL(text string) (*url.URL, error) {
 	full := text
 	if !strings.Contains(text, "://") {
@@ -97,8 +108,9 @@ func serviceURL(text string) (*url.URL, error) {
 	return at, nil
 }
 
-// refusePlain returns an error when a key would go over the network without
-// TLS, unless the user allowed that.
+// refusePlain returns an error if the API key would cross the network without
+// TLS. Loopback addresses are fine, and so is a context that was created with
+// --plain-http.
 func refusePlain(at *url.URL, allowed bool) error {
 	if at.Scheme != "http" || loopback(at.Hostname()) || allowed {
 		return nil
@@ -107,16 +119,18 @@ func refusePlain(at *url.URL, allowed bool) error {
 		"use https://, or log in with hostler login --plain-http", at.Host)}
 }
 
-// loopback reports whether a host is this machine.
+// loopback reports whether a host is this machine. It does not resolve names
+// other than localhost, because DNS answers are not trustworthy here.
 func loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// maxFile bounds a file of a key, a password or a body, in bytes.
+// maxFile is the maximum size of a file with a key, a password, certificates or
+// a body, in bytes.
 const maxFile = 8 << 20
 
-// readFile reads a small file.
+// readFile reads a small file of the user, up to maxFile bytes.
 func readFile(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -126,7 +140,8 @@ func readFile(path string) ([]byte, error) {
 	return readBounded(file, path)
 }
 
-// readInput reads a small file, or what is piped in when it is called -.
+// readInput reads a small file, or standard input if the path is "-". Standard
+// input can only be read once, so a command line must not use "-" twice.
 func (s *session) readInput(path string) ([]byte, error) {
 	if path == "-" {
 		return readBounded(s.in, "standard input")
@@ -134,8 +149,8 @@ func (s *session) readInput(path string) ([]byte, error) {
 	return readFile(path)
 }
 
-// readBounded reads a whole file of the user, up to maxFile bytes. The bound
-// protects from a device or a pipe without an end.
+// readBounded reads everything up to maxFile bytes and returns an error for
+// more. The limit protects from devices and pipes without an end.
 func readBounded(from io.Reader, name string) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(from, maxFile+1))
 	if err != nil {

@@ -19,10 +19,13 @@ import (
 	"github.com/hostler/hostler/client/transport"
 )
 
-// maxMessage bounds a message of a console, in bytes.
+// maxMessage is the maximum size of one message of a console, in bytes. The
+// library closes the connection when a message is larger.
 const maxMessage = 1 << 20
 
-// consoleOf gives the command that opens the console of a VM or an app, or the shell of a node.
+// consoleOf returns the function that makes the console command of a kind: vm,
+// app or node. For a node the command is called shell, with console as an
+// alias, because a node shell needs other permissions.
 func consoleOf(kind string) func(s *session) []*cobra.Command {
 	operation := map[string]string{
 		"vm": "create_vm_console_ticket", "app": "create_app_console_ticket", "node": "create_node_shell_ticket",
@@ -47,9 +50,12 @@ func consoleOf(kind string) func(s *session) []*cobra.Command {
 	}
 }
 
-// console connects the user's terminal to the console of a guest or a node. It
-// needs a real terminal on both sides, puts it into raw mode and restores it
-// however it ends.
+// console connects the user's terminal to the console of a guest or a node. The
+// size of the terminal goes into the request for the ticket, so that the first
+// screen already fits. Input and output must be files: terminal.Terminal
+// switches a real terminal to raw mode and restores it however the console
+// ends; for a pipe it sends the input and waits for silence. Node shells are
+// addressed by host and node name, consoles by the ID of the guest.
 func (s *session) console(ctx context.Context, operation, kind, word string, silence time.Duration) error {
 	in, read := s.in.(*os.File)
 	out, write := s.screen.Out.(*os.File)
@@ -87,14 +93,18 @@ func (s *session) console(ctx context.Context, operation, kind, word string, sil
 	return here.Show(ctx, conn, silence)
 }
 
-// readTicket asks for a console ticket. A ticket works once and for a short
-// time only, so it is asked for immediately before the connection.
+// readTicket requests a console ticket. A ticket works once and only for a
+// short time, so it is requested immediately before the connection. The request
+// is not repeated after a broken connection: a second ticket could leave an
+// unused console behind.
 func readTicket(ctx context.Context, client *transport.Client, path string, query url.Values, out *api.ConsoleTicket) error {
 	return read(ctx, client, transport.Request{Method: http.MethodPost, Path: path, Query: query}, out)
 }
 
-// connectConsole opens the socket of a ticket, at the service alone, whatever
-// the ticket says. Its errors do not show the ticket.
+// connectConsole opens the websocket of a ticket. It always connects to the
+// service of the context: the ticket only contributes a path, and a URL in it
+// is an error, because the API key is sent in the header. Its errors never show
+// the ticket, which is a secret as long as it is unused.
 func connectConsole(ctx context.Context, client *transport.Client, ticket api.ConsoleTicket) (*websocket.Conn, error) {
 	base := client.URL()
 	path, err := url.Parse(ticket.Path)

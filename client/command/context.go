@@ -11,8 +11,8 @@ import (
 	"github.com/hostler/hostler/client/transport"
 )
 
-// whoamiCommand makes the command that shows the user, the roles and the kind
-// of key. It is the test that a context works.
+// whoamiCommand returns the command that shows the user, the roles and the kind
+// of API key. It is the simplest check that a context works.
 func (s *session) whoamiCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "whoami", Short: "Show the logged-in user and their roles", Args: cobra.NoArgs,
@@ -30,8 +30,8 @@ func (s *session) whoamiCommand() *cobra.Command {
 	}
 }
 
-// contextCommand makes the commands over the file of contexts. None of them
-// asks a service.
+// contextCommand returns the commands that edit the file of contexts. They work
+// offline. In particular, remove does not revoke the API key; logout does.
 func (s *session) contextCommand() *cobra.Command {
 	c := group(&cobra.Command{Use: "context", Short: "Services that you are logged in to"})
 	c.AddCommand(
@@ -65,9 +65,9 @@ func (s *session) contextCommand() *cobra.Command {
 	return c
 }
 
-// changeContexts reads the file, changes it and writes it back as one. Two
-// commands at a time may overwrite each other's change; the file is one user's
-// and small.
+// changeContexts reads the file of contexts, changes it and writes it back.
+// There is no lock: two commands at the same time can lose one of the changes.
+// That is acceptable for a small file of one user.
 func changeContexts(change func(*contexts.File) error) error {
 	file, err := openContexts()
 	if err != nil {
@@ -79,7 +79,9 @@ func changeContexts(change func(*contexts.File) error) error {
 	return file.Save()
 }
 
-// listContexts shows everything but the keys.
+// listContexts prints the contexts without their keys. The column key says
+// where the key is stored (file or keyring), and pinned shows the fingerprint
+// or the file of certificate authorities that replaces the system's trust.
 func (s *session) listContexts(ctx context.Context) error {
 	file, err := openContexts()
 	if err != nil {
@@ -107,7 +109,8 @@ func (s *session) listContexts(ctx context.Context) error {
 	return s.answer(ctx, text, func(value any) { s.list("current name url user key pinned", value) })
 }
 
-// completeContexts offers the names of contexts.
+// completeContexts completes the names of contexts, and nothing after the first
+// argument.
 func (s *session) completeContexts(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	file, err := openContexts()
 	if err != nil || len(args) > 0 {

@@ -17,11 +17,13 @@ import (
 	"github.com/hostler/hostler/client/api"
 )
 
-// fieldFlags are the flags of an operation's fields.
+// fieldFlags are the flags of a command that stand for fields of its operation,
+// both query parameters and body fields.
 type fieldFlags struct {
 	set    *pflag.FlagSet
 	fields []fieldFlag
-	// clear are fields that become null.
+	// clear contains the values of --clear: names of flags whose fields are
+	// sent as null. Only PATCH operations have that flag.
 	clear []string
 }
 
@@ -29,26 +31,35 @@ type fieldFlags struct {
 type fieldFlag struct {
 	api.Field
 	flag string
-	// kind of thing whose name or id it takes; empty for other values.
+	// kind is the kind of object whose name or ID the flag accepts (see kinds).
+	// It is empty for other values.
 	kind string
-	// secret is read from a file and never from the command line, which other
-	// users of a machine can see.
+	// secret reports whether the value is always a secret. Then the flag ends
+	// in -file and names a file: other users of the machine can read a command
+	// line.
 	secret bool
-	// mixed can hold secrets beside other values. It is read from @FILE or
-	// standard input, and never from the command line.
+	// mixed reports whether the value can contain secrets among other values,
+	// such as the config of a storage. It must come from @FILE or standard
+	// input.
 	mixed bool
+	// query reports whether the field is a query parameter instead of a body
+	// field.
 	query bool
 }
 
-// null is the value of a flag that sends null.
+// null is the value of a flag that sends JSON's null. In a PATCH, null clears a
+// field; a field that is absent stays as it is.
 const null = "null"
 
-// takesNull reports whether the flag's value null means JSON's null. For a text without a list of values it is a text like any other.
+// takesNull reports whether the value null of the flag means JSON's null. It
+// does not for free text: there "null" is a text like any other, and --clear is
+// the way to clear it.
 func (f fieldFlag) takesNull() bool {
 	return f.Null && !f.query && !f.secret && !f.mixed && (len(f.Values) > 0 || f.Kind != api.Text && f.Kind != api.Texts)
 }
 
-// values are the words that the flag accepts, null among them; nil where it has no list of values.
+// values returns the words that the flag accepts, including null if it may be
+// cleared. It returns nil for a field without a list of values.
 func (f fieldFlag) values() []string {
 	if len(f.Values) > 0 && f.takesNull() {
 		return append(slices.Clone(f.Values), null)
@@ -56,19 +67,25 @@ func (f fieldFlag) values() []string {
 	return f.Values
 }
 
-// idFields are fields whose value is the id of a thing that has a name.
+// idFields maps fields that contain an ID to the kind of the object, so that
+// their flags accept names as well and lose the suffix -id.
 var idFields = map[string]string{"host_id": "host", "target_host_id": "host", "team_id": "team", "host": "host", "vm": "vm", "app": "app"}
 
-// secretFields are never taken from the command line. A flag for one ends in -file.
+// secretFields lists body fields that are always secrets. Their flags end in
+// -file, and hostler api requires a reference for them. A new secret field of
+// the API must be added here.
 var secretFields = []string{
 	"password", "token_secret", "paste", "secret", "code", "bearer_token", "client_secret", "current", "new", "pending", "setup_token",
 }
 
-// mixedFields can hold secrets beside other values, so they are never taken
-// from the command line either.
+// mixedFields lists body fields that can contain secrets beside other values.
+// They are never read from the command line either.
 var mixedFields = []string{"answers", "config", "credential", "options", "overrides", "secrets", "tokens"}
 
-// addFieldFlags gives a command the flags of an operation's fields that no argument stands for.
+// addFieldFlags adds the flags of an operation's fields to a command. Fields
+// that an argument or the verb itself sets get no flag. A PATCH with fields
+// that accept null also gets --clear, because most types have no other way to
+// write null.
 func (s *session) addFieldFlags(c *cobra.Command, op *api.Operation, args arguments, v verb) *fieldFlags {
 	f := &fieldFlags{set: c.Flags()}
 	given := func(name string) bool {
@@ -108,7 +125,8 @@ func (s *session) addFieldFlags(c *cobra.Command, op *api.Operation, args argume
 	return f
 }
 
-// flagName is how a field is called on the command line.
+// flagName returns the name of the flag of a field. Underscores and dots become
+// hyphens; q is called search, because its name alone explains nothing.
 func flagName(field string) string {
 	if field == "q" {
 		return "search"
@@ -120,9 +138,9 @@ func flagName(field string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(name, "_", "-"), ".", "-")
 }
 
-// addFieldFlag adds the flag of one body field. Its type follows the schema's,
-// and its help names the allowed values, so that the help needs no upkeep of
-// its own.
+// addFieldFlag adds one flag. Its type and its completion follow from the API's
+// schema, and its help is the description of the field with the accepted
+// values, so the help needs no upkeep.
 func (s *session) addFieldFlag(c *cobra.Command, f fieldFlag) {
 	about := startLower(f.About)
 	if about == "" {
@@ -170,7 +188,8 @@ func (s *session) addFieldFlag(c *cobra.Command, f fieldFlag) {
 	}
 }
 
-// startLower returns a text that starts in lower case, as all lines of help do. A first word such as SHA-256 stays.
+// startLower returns a text that starts in lower case, as all descriptions of
+// flags do. It keeps a first word with more capitals, such as SHA-256.
 func startLower(text string) string {
 	word, _, _ := strings.Cut(text, " ")
 	if word == "" || word[1:] != strings.ToLower(word[1:]) {
@@ -179,7 +198,10 @@ func startLower(text string) string {
 	return strings.ToLower(word) + text[len(word):]
 }
 
-// take puts what the flags say into the request. A secret that is needed and was not given is asked for.
+// take puts the values of the flags into the query and the body of a request.
+// Only flags that were given are sent: the service has its own defaults, and in
+// a PATCH an absent field is unchanged. A required secret without a flag is
+// asked for at the terminal.
 func (s *session) take(ctx context.Context, f *fieldFlags, t target) error {
 	for _, field := range f.fields {
 		flag := f.set.Lookup(field.flag)
@@ -209,7 +231,10 @@ func (s *session) take(ctx context.Context, f *fieldFlags, t target) error {
 	return nil
 }
 
-// missing asks for a secret that is needed, and refuses when another value is.
+// missing handles a field without a flag on the command line. A required secret
+// is asked for if a person is at the terminal; any other required field is a
+// usage error. A field that the body already contains, from --body for example,
+// is fine.
 func (s *session) missing(ctx context.Context, field fieldFlag, body map[string]any) error {
 	if _, given := body[field.Name]; given || !field.Required {
 		return nil
@@ -225,8 +250,8 @@ func (s *session) missing(ctx context.Context, field fieldFlag, body map[string]
 	return err
 }
 
-// addQuery sets a query parameter in the form the API reads: a list with
-// commas, an object as JSON, all else as its text.
+// addQuery sets a query parameter in the form that the API reads: a list
+// separated by commas, an object as JSON and everything else as text.
 func addQuery(query url.Values, name string, value any) {
 	if list, ok := value.([]string); ok {
 		query.Set(name, strings.Join(list, ","))
@@ -238,7 +263,11 @@ func addQuery(query url.Values, name string, value any) {
 	query.Set(name, fmt.Sprint(value))
 }
 
-// value is what a flag says, as the field has it.
+// value converts the value of a flag to the type of its field: a number, a time
+// in UTC, a list, JSON, the ID of a named object, or text. It checks what can
+// be checked locally, so that typos are reported with the name of the flag
+// before anything is sent. Numbers are not converted to float64, which would
+// change long ones.
 func (s *session) value(ctx context.Context, field fieldFlag, flag *pflag.Flag) (any, error) {
 	text := flag.Value.String()
 	if field.mixed || field.Kind == api.JSON {
@@ -297,8 +326,9 @@ func (s *session) value(ctx context.Context, field fieldFlag, flag *pflag.Flag) 
 	return text, nil
 }
 
-// readReference reads what @FILE, or - for standard input, refers to. Any other
-// text is returned unchanged, with referenced false.
+// readReference reads the file of @FILE, or standard input for "-". Other text
+// is returned unchanged with referenced false, so a literal value cannot start
+// with @.
 func (s *session) readReference(text string) (content []byte, referenced bool, err error) {
 	path, file := strings.CutPrefix(text, "@")
 	if !file && text != "-" {
@@ -308,14 +338,17 @@ func (s *session) readReference(text string) (content []byte, referenced bool, e
 	return content, true, err
 }
 
-// exposed is the error for a value that can hold secrets and was given on the
-// command line. before is what precedes the reference.
+// exposed returns the error for a value that can contain secrets and was given
+// on the command line. before is the text that precedes the reference in the
+// example, such as "--config ".
 func exposed(name, before string) error {
 	return &failure{statusUsage, fmt.Sprintf("cannot take %s from the command line: it can hold secrets, and other users of this machine "+
 		"can read the command line; put the value in a file and use %s@FILE, or pipe it in and use %s-", name, before, before)}
 }
 
-// lines splits a text into its lines. The last one may end without a line break.
+// lines splits a text into its lines, without line ends. The last line may end
+// without one. It returns an empty list, not nil, for an empty text: the API
+// distinguishes [] from null.
 func lines(text string) []string {
 	all := []string{}
 	for line := range strings.Lines(text) {

@@ -16,12 +16,15 @@ import (
 	"github.com/hostler/hostler/client/transport"
 )
 
-// errTimeout is the cause when --timeout has passed.
+// errTimeout is the cause of a context that ended because of --timeout. The
+// cause tells it apart from Ctrl-C, which ends the outer context.
 var errTimeout = errors.New("timed out")
 
-// followToEnd follows a job: its transcript as it comes, how far it is below
-// that, and in the end an error that says how it ended, nil for one that
-// succeeded. A timeout of zero waits as long as it takes.
+// followToEnd follows a job until it ends: it prints the transcript and draws
+// the progress below it. It returns nil if the job succeeded, and otherwise an
+// error whose exit status says how it ended. A timeout of zero means no limit.
+// Ctrl-C and the timeout only end the command; the job goes on, and a message
+// says how to follow it again.
 func (s *session) followToEnd(ctx context.Context, id int64, timeout time.Duration) error {
 	outer := ctx
 	if timeout > 0 {
@@ -48,7 +51,9 @@ func (s *session) followToEnd(ctx context.Context, id int64, timeout time.Durati
 	return s.ended(job)
 }
 
-// ended tells how a job ended.
+// ended returns the result of a job. The state unknown means that the service
+// cannot tell whether the hypervisor finished the work, for example after a
+// crash; scripts must check before they repeat the command.
 func (s *session) ended(job *api.JobView) error {
 	status := statusJobFailed
 	switch job.Status {
@@ -67,8 +72,8 @@ func (s *session) ended(job *api.JobView) error {
 	return &failure{status, text}
 }
 
-// took writes how long a job took, with a space before it; nothing where it has
-// not run.
+// took returns the run time of a job as " in 3 min", or nothing for a job that
+// never started.
 func took(job *api.JobView) string {
 	if job.DurationS == nil {
 		return ""
@@ -76,12 +81,14 @@ func took(job *api.JobView) string {
 	return " in " + output.Duration(*job.DurationS)
 }
 
-// patience is how often a stream that breaks is opened again in a row, a second
-// apart: a service that restarts is back by then.
+// patience is how often in a row a broken stream is opened again, one second
+// apart. A service that restarts or updates is back within that time.
 const patience = 90
 
-// followJob reads a job's events until it has ended, and comes back to them
-// when a connection breaks. It gives the job and its JSON.
+// followJob reads the events of a job until the event end, which contains the
+// job as it ended. A goroutine reads the stream and reconnects, while this
+// goroutine prints and draws, so that only one of them uses the screen. It
+// returns the job and its JSON as sent.
 func (s *session) followJob(ctx context.Context, id int64) (*api.JobView, []byte, error) {
 	if _, err := s.connection(); err != nil { // made once, before two goroutines want it
 		return nil, nil, err
@@ -115,7 +122,11 @@ func (s *session) followJob(ctx context.Context, id int64) (*api.JobView, []byte
 	}
 }
 
-// readTranscript sends events until the last one was sent; it ends with an error otherwise.
+// readTranscript sends the events of a job to lines. It reconnects after a
+// broken connection and continues after the last event, so no line is lost or
+// printed twice. Each event resets the count of failures. A refusal of the API
+// ends it at once, except for 429 and 503, which pass. The receiver must read
+// until it cancels ctx.
 func (s *session) readTranscript(ctx context.Context, path string, lines chan<- event) error {
 	last, ended := "", false
 	for broken := 0; broken < patience; broken++ {
@@ -146,7 +157,10 @@ func (s *session) readTranscript(ctx context.Context, path string, lines chan<- 
 	return &failure{statusUnreachable, "the connection to the job's transcript failed repeatedly; the job is still running"}
 }
 
-// transcript shows a line of a job: where its answer is for a program, beside the answer.
+// transcript prints a line of a job. A carriage return inside of the line means
+// that a tool redrew its progress; then only the last version is printed, as a
+// terminal would show it. With --json or --jq the line goes to standard error,
+// because standard output is for the result.
 func (s *session) transcript(e event) {
 	var line api.JobEvent
 	if json.Unmarshal([]byte(e.data), &line) != nil || line.Text == "" || s.quiet {
@@ -164,7 +178,8 @@ func (s *session) transcript(e event) {
 	s.screen.Print(text + "\n")
 }
 
-// drawProgress shows how far a job is, where the service knows.
+// drawProgress draws how far a job is, with its status and its last line.
+// Errors are ignored: if the service is unreachable, the transcript reports it.
 func (s *session) drawProgress(ctx context.Context, id int64) {
 	client, err := s.connection()
 	if err != nil {
@@ -182,7 +197,8 @@ func (s *session) drawProgress(ctx context.Context, id int64) {
 	s.screen.Bar(part, string(job.Status)+"  "+job.Kind+" of "+job.Target.Name+"  "+job.LastLine)
 }
 
-// jobCommands are those of the noun job that are no single operation.
+// jobCommands returns the command job wait. It follows the jobs one after the
+// other, so its exit status is that of the last job that did not succeed.
 func jobCommands(s *session) []*cobra.Command {
 	var timeout time.Duration
 	wait := &cobra.Command{

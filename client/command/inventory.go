@@ -18,9 +18,9 @@ import (
 	"github.com/hostler/hostler/client/transport"
 )
 
-// inventoryCommand makes the command that Ansible calls: `--list` for
-// everything, `--host NAME` for one guest, as its inventory scripts must have
-// it.
+// inventoryCommand returns the command that acts as an inventory script of
+// Ansible: --list prints everything and --host NAME prints the variables of one
+// host (Ansible, "Developing dynamic inventory").
 func (s *session) inventoryCommand() *cobra.Command {
 	var list bool
 	var host string
@@ -50,10 +50,10 @@ func (s *session) inventoryCommand() *cobra.Command {
 	return c
 }
 
-// inventory writes the groups and the variables of all guests but templates.
-// The variables of each are in `_meta`, so that Ansible does not ask once for
-// each guest (Ansible, "Developing dynamic inventory", "Tuning the external
-// inventory script").
+// inventory prints the groups and the variables of all guests except templates.
+// The variables are in _meta, so Ansible does not call the script again for
+// each host, which would be one request per guest. With --host it prints an
+// empty object for an unknown host, as Ansible expects.
 func (s *session) inventory(ctx context.Context, host string) error {
 	client, err := s.connection()
 	if err != nil {
@@ -84,9 +84,11 @@ func (s *session) inventory(ctx context.Context, host string) error {
 	return s.answer(ctx, text, func(any) {})
 }
 
-// ansible gives the groups, and the variables by host. Names of guests and
-// groups are made of what Ansible takes as such: whoever may name a guest must
-// not choose what else a pattern of hosts means, nor an option of ssh.
+// ansible returns the groups and the variables by host. A host has the name of
+// its guest if that is unique and harmless, otherwise the name and the ID.
+// Names of hosts and groups only contain characters without a meaning in host
+// patterns and on the command line of ssh: somebody who may name a guest must
+// not be able to select other hosts or to pass options to ssh.
 func ansible(guests []api.GuestEntry) (groups map[string]any, vars map[string]map[string]any) {
 	members := map[string][]int64{}
 	named := map[string]int{}
@@ -139,12 +141,14 @@ func ansible(guests []api.GuestEntry) (groups map[string]any, vars map[string]ma
 	return groups, vars
 }
 
-// numericName matches IPv4 addresses in every spelling that resolvers accept,
-// such as 127.1, 2130706433 and 0x7f.0.0.1.
+// numericName matches names that a resolver would read as an IPv4 address.
+// inet_aton accepts more than four decimal numbers, such as 127.1, 2130706433
+// and 0x7f.0.0.1.
 var numericName = regexp.MustCompile(`^(\pN|\.|0[xX][0-9a-fA-F]*)+$`)
 
-// reserved reports whether a name means something else to Ansible or to a
-// resolver: a group, the machine that runs Ansible, or an address.
+// reserved reports whether a name has another meaning for Ansible or for a
+// resolver: the groups all and ungrouped, the key _meta, localhost (the machine
+// that runs Ansible), and IP addresses.
 func reserved(name string) bool {
 	if slices.Contains([]string{"all", "ungrouped", "_meta", "localhost"}, strings.ToLower(name)) {
 		return true
@@ -153,7 +157,9 @@ func reserved(name string) bool {
 	return err == nil || numericName.MatchString(name)
 }
 
-// variables returns the variables of a guest. Every text in them is unsafe.
+// variables returns the variables of a guest. Every text is marked as unsafe.
+// ansible_host is always set, so that Ansible never resolves the name of the
+// guest.
 func variables(g *api.GuestEntry) map[string]any {
 	v := map[string]any{
 		"hostler_id": g.Id, "hostler_kind": unsafe(string(g.Kind)), "hostler_name": unsafe(g.Name),
@@ -171,13 +177,15 @@ func variables(g *api.GuestEntry) map[string]any {
 	return v
 }
 
-// address returns where Ansible connects to: the first usable address that the
-// guest reported. The guest chooses what it reports, so anything but a unicast
-// address is skipped: it could lead to the machine that runs Ansible. Without a
-// usable address the result is a name that never resolves, because ssh would
-// otherwise resolve the guest's name, and perhaps reach another machine. The
-// name ends in a dot, so that resolvers do not try it below their search
-// domains.
+// address returns the address for ansible_host: the first global unicast
+// address that the guest reported, without its prefix length. The guest chooses
+// what it reports, so loopback, link-local, multicast and zoned addresses are
+// skipped, because they could lead to the machine that runs Ansible.
+//
+// Without a usable address it returns a name below .invalid, which never
+// resolves (RFC 2606). ssh would otherwise resolve the name of the guest and
+// perhaps reach another machine. The trailing dot keeps resolvers from
+// appending their search domains.
 func address(g *api.GuestEntry) string {
 	var reported []string
 	if g.Addresses != nil {
@@ -192,12 +200,13 @@ func address(g *api.GuestEntry) string {
 	return fmt.Sprintf("%d.without-address.invalid.", g.Id)
 }
 
-// unsafe marks a text so that Ansible never runs it as a template. Ansible has
-// several ways to mark a template, so every text is unsafe.
+// unsafe marks a text with __ansible_unsafe, so that Ansible never evaluates it
+// as a Jinja2 template. Ansible knows several ways to mark a template, so all
+// texts are marked instead of only suspicious ones.
 func unsafe(text string) map[string]string { return map[string]string{"__ansible_unsafe": text} }
 
-// unsafeTexts marks each text so that Ansible does not expand it as a template:
-// names and tags come from users of the hypervisor.
+// unsafeTexts marks each text of a list as unsafe. Names and tags come from
+// users of the hypervisor.
 func unsafeTexts(texts []string) []map[string]string {
 	all := []map[string]string{}
 	for _, text := range texts {
@@ -206,18 +215,19 @@ func unsafeTexts(texts []string) []map[string]string {
 	return all
 }
 
-// hostName returns a name that Ansible can only read as a host name. It consists
-// of letters, digits, dots, hyphens and underscores, and does not start with a
-// dot or a hyphen.
+// hostName returns a text as a name that Ansible can only read as a host name:
+// letters, digits, dots, hyphens and underscores, and no dot or hyphen at the
+// beginning, where ssh would read an option.
 func hostName(text string) string {
 	return strings.TrimLeft(safe(text, "._-"), ".-")
 }
 
-// groupName is a name that Ansible takes for a group and for a variable:
-// letters, digits and underscores.
+// groupName returns a text as a valid name of a group, which is also the name
+// of a variable in Ansible: letters, digits and underscores.
 func groupName(text string) string { return safe(text, "_") }
 
-// safe has an underscore in the place of all but letters, digits and what else is allowed.
+// safe replaces all characters by underscores, except letters, digits and the
+// allowed ones.
 func safe(text, allowed string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(allowed, r) {

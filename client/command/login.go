@@ -18,7 +18,7 @@ import (
 	"github.com/hostler/hostler/client/transport"
 )
 
-// login is what the command line says of it.
+// login contains the flags of hostler login.
 type login struct {
 	name, email, fingerprint, authorities string
 	keyFile, expires                      string
@@ -26,7 +26,8 @@ type login struct {
 	keyring, readOnly, plain              bool
 }
 
-// loginCommand makes the command that logs in and writes a context.
+// loginCommand returns the command that logs in to a service and saves it as a
+// context.
 func (s *session) loginCommand() *cobra.Command {
 	var l login
 	c := &cobra.Command{
@@ -60,10 +61,18 @@ func (s *session) loginCommand() *cobra.Command {
 	return c
 }
 
-// login logs in and writes a context. It decides about the certificate first:
-// no password and no key is sent before that. Then it makes a key with e-mail,
-// password and second factor, or checks the key that it was given. The key of
-// the context's earlier log-in is revoked last, when the new one is on disk.
+// login logs in and writes a context, in this order:
+//
+//   - It checks the address and the name of the context.
+//   - It decides whether to trust the certificate. No password and no key
+//     is sent before.
+//   - It creates an API key with email address, password and second factor,
+//     or checks the key that it was given.
+//   - It saves the context and makes it the current one.
+//   - It revokes the key of the previous log-in of the same context, now
+//     that the new one is on disk.
+//
+// A failure before saving leaves the file of contexts as it was.
 func (s *session) login(ctx context.Context, where string, l login) error {
 	at, err := serviceURL(where)
 	if err != nil {
@@ -120,8 +129,9 @@ func (s *session) login(ctx context.Context, where string, l login) error {
 	return nil
 }
 
-// replace ends the key that another one has taken the place of. When that fails
-// the key is shown at least.
+// replace revokes the key of the previous log-in. A failure is only a message,
+// because the new log-in works; the message names the key so that the user can
+// revoke it.
 func (s *session) replace(ctx context.Context, o transport.Options, key string, id int64) {
 	o.Key = key
 	client, err := transport.New(o)
@@ -133,8 +143,10 @@ func (s *session) replace(ctx context.Context, o transport.Options, key string, 
 	}
 }
 
-// trust gives the fingerprint to pin: none where the authorities vouch for the
-// certificate and none was asked for.
+// trust returns the fingerprint to pin, or an empty one if the certificate is
+// signed by a trusted authority and no fingerprint was requested. For an
+// untrusted certificate it shows the SHA-256 fingerprint and asks; without a
+// person at the terminal it refuses. Only the TLS handshake happens here.
 func (s *session) trust(ctx context.Context, o transport.Options, want string) (string, error) {
 	client, err := transport.New(o)
 	if err != nil {
@@ -169,7 +181,9 @@ func (s *session) trust(ctx context.Context, o transport.Options, want string) (
 	return seen, nil
 }
 
-// givenKey checks a key that exists.
+// givenKey reads an existing API key and checks it with a request. It sets the
+// user of the context, but no key ID: logout must not revoke a key that the
+// user created for something else.
 func (s *session) givenKey(ctx context.Context, o transport.Options, l login, c *contexts.Context) (string, error) {
 	var err error
 	if l.keyStdin || l.keyFile == "-" {
@@ -197,7 +211,9 @@ func (s *session) givenKey(ctx context.Context, o transport.Options, l login, c 
 	return o.Key, nil
 }
 
-// makeKey logs in, makes a key, and logs out.
+// makeKey logs in with a password, creates an API key, and logs out again. The
+// password is not stored; only the key remains. If logging out fails, login
+// fails as well, so that no session stays open without the user knowing.
 func (s *session) makeKey(ctx context.Context, o transport.Options, l login, c *contexts.Context) (key string, err error) {
 	if c.User = l.email; c.User == "" {
 		if l.passwordStdin {
@@ -238,7 +254,9 @@ func (s *session) makeKey(ctx context.Context, o transport.Options, l login, c *
 	return made.Key, nil
 }
 
-// openSession logs in by password and second factor, and gives the session's cookies.
+// openSession logs in with email address and password, and with a second factor
+// if the service requires one. It returns the cookies of the session. A person
+// has three attempts for the code; piped input has one.
 func (s *session) openSession(ctx context.Context, client *transport.Client, email, password string) ([]*http.Cookie, error) {
 	body, err := json.Marshal(map[string]string{"email": email, "password": password})
 	if err != nil {
@@ -270,9 +288,9 @@ func (s *session) openSession(ctx context.Context, client *transport.Client, ema
 	return cookies, nil
 }
 
-// logInStep sends one step of the log-in. The cookies carry the session between
-// the steps; they are handed on by hand because the transport keeps none, to be
-// sure that no other command has any.
+// logInStep sends one step of the log-in and returns its result and the cookies
+// that it sets. Cookies are passed explicitly because the transport has no
+// cookie jar: so no other request can send them by mistake.
 func (s *session) logInStep(ctx context.Context, client *transport.Client, path string, body []byte, cookies []*http.Cookie) (
 	result api.LogInResult, set []*http.Cookie, err error,
 ) {
@@ -286,7 +304,9 @@ func (s *session) logInStep(ctx context.Context, client *transport.Client, path 
 	return result, (&http.Response{Header: answer.Header}).Cookies(), nil
 }
 
-// keyRequest is the body that makes the key of this machine.
+// keyRequest returns the body that creates the API key. Its name contains the
+// host name of this machine, so that a lost laptop's key can be found and
+// revoked.
 func keyRequest(l login, now time.Time) ([]byte, error) {
 	machine, err := os.Hostname()
 	if err != nil || machine == "" {
@@ -306,8 +326,10 @@ func keyRequest(l login, now time.Time) ([]byte, error) {
 	return json.Marshal(in)
 }
 
-// moment reads a date, a time or a duration. A duration counts from now on, or
-// back from now if back is set.
+// moment parses a date, a time in RFC 3339 or a duration, and returns the time
+// in UTC. A duration counts from now, into the future for an expiry and into
+// the past if back is set, for filters such as --from 24h. A date means
+// midnight in the local time zone.
 func moment(text string, now time.Time, back bool) (string, error) {
 	if span, err := time.ParseDuration(text); err == nil && span > 0 {
 		if back {
@@ -325,7 +347,7 @@ func moment(text string, now time.Time, back bool) (string, error) {
 		"2030-01-31T08:00:00Z, or a duration such as 720h", text)}
 }
 
-// read makes a request and decodes its answer.
+// read sends a request and decodes its JSON response into out.
 func read(ctx context.Context, client *transport.Client, r transport.Request, out any) error {
 	answer, err := client.Call(ctx, r)
 	if err != nil {
@@ -337,9 +359,10 @@ func read(ctx context.Context, client *transport.Client, r transport.Request, ou
 	return nil
 }
 
-// logoutCommand makes the command that revokes the key at the service and
-// removes the context. The context stays when the service cannot be reached:
-// otherwise a key would stay valid that nobody remembers.
+// logoutCommand returns the command that revokes the API key and removes the
+// context. If the key cannot be revoked, the context stays: otherwise a valid
+// key would exist that nobody remembers. Keys that login did not create
+// (--key-file, --key-stdin) are not revoked.
 func (s *session) logoutCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "logout [CONTEXT]", Short: "Revoke the API key of a context and remove the context", Args: cobra.MaximumNArgs(1),
@@ -378,7 +401,9 @@ func (s *session) logoutCommand() *cobra.Command {
 	}
 }
 
-// revoke ends a key of one's own; one that has ended already is no failure.
+// revoke revokes an API key of the user. A key that no longer exists, or that
+// is rejected with 401 because it is revoked or expired already, counts as
+// success.
 func revoke(ctx context.Context, client *transport.Client, id int64) error {
 	_, err := client.Call(ctx, transport.Request{Method: http.MethodDelete, Path: "/api/v1/api-keys/" + url.PathEscape(fmt.Sprint(id))})
 	var p *transport.Problem

@@ -5,7 +5,8 @@ import "slices"
 // nouns are the commands, in the order of the help.
 var nouns = slices.Concat(guests, infrastructure)
 
-// guests are the nouns about guests, and about what is done with them.
+// guests lists the nouns for guests and for what belongs to them: VMs, apps,
+// snapshots, backups and jobs.
 var guests = []noun{
 	{
 		name: "vm", aliases: []string{"vms"}, short: "Virtual machines", verbs: []verb{
@@ -95,7 +96,7 @@ const (
 	nicColumns   = "key name mac bridge model tag ip addresses firewall link_down"
 )
 
-// power is a verb that changes the power state of a VM or an app.
+// power returns a verb that changes the power state of one VM or app.
 func power(name, kind string) verb {
 	return verb{
 		name: name, aliases: powerAliases[name], op: "act_on_" + kind, args: kind + "_id:" + kind,
@@ -104,7 +105,8 @@ func power(name, kind string) verb {
 	}
 }
 
-// powerAll is a verb that changes the power state of several guests.
+// powerAll returns a verb that changes the power state of several guests, VMs
+// and apps mixed, with one request.
 func powerAll(name string) verb {
 	return verb{
 		name: name, aliases: powerAliases[name], op: "act_on_guests", args: "+targets:guest...", body: map[string]any{"action": action(name)},
@@ -112,7 +114,7 @@ func powerAll(name string) verb {
 	}
 }
 
-// action is the API's word for a verb.
+// action returns the API's word for the name of a power verb.
 func action(name string) string {
 	if name == "reboot" {
 		return "restart"
@@ -120,9 +122,11 @@ func action(name string) string {
 	return name
 }
 
-// powerAliases are the API's words for verbs that have another name here.
+// powerAliases maps verbs to the API's words for them, which are accepted as
+// well. The command line says reboot, like Proxmox VE and systemd.
 var powerAliases = map[string][]string{"reboot": {"restart"}}
 
+// powerWords are the beginnings of the short help of each power verb.
 var powerWords = map[string]string{
 	"start": "Start", "stop": "Power off", "shutdown": "Shut down", "reboot": "Reboot", "pause": "Pause", "resume": "Resume",
 	"reset": "Reset",

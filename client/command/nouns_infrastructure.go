@@ -1,6 +1,8 @@
 package command
 
-// infrastructure are the nouns below and around guests.
+// infrastructure lists the nouns for everything except guests and jobs: hosts,
+// nodes, storages, schedules, the catalog, alerts, the audit log, users, teams
+// and API keys. Each verb is a row; see verb for its fields.
 var infrastructure = []noun{
 	{
 		name: "host", aliases: []string{"hosts"}, short: "Hypervisor hosts", verbs: []verb{

@@ -17,22 +17,26 @@ import (
 	"github.com/hostler/hostler/client/transport"
 )
 
-// kind is a sort of things that have names.
+// kind describes a sort of objects that the command line can name.
 type kind struct {
-	// word is what people call one, in the plural too.
+	// word is the name of the kind in messages, and plural its plural.
 	word, plural string
-	// op lists them; filter is the parameter of its query that narrows the list
-	// to a name; empty where it has none.
+	// op is the ID of the operation that lists the objects. filter is the query
+	// parameter that narrows the list to a name; it is empty if the operation
+	// has none, and then all objects are listed.
 	op, filter string
-	// names are the fields by which one is called.
+	// names are the fields that a name is compared with. The first one is also
+	// offered by completion.
 	names []string
-	// about are fields that tell two of the same name apart.
+	// about are fields that tell two objects with the same name apart, for the
+	// message about an ambiguous name.
 	about []string
 }
 
-// kinds are the sorts of things that an argument or a flag can name, by the
-// word that follows the colon in verb.args. `id` stands for things without a
-// name.
+// kinds are the sorts of objects that an argument or a flag can name, by the
+// word after the colon in verb.args. "id" is for objects without a name, such
+// as jobs and alerts. "guest" is a VM or an app; its ID needs a prefix, because
+// VMs and apps have separate IDs.
 var kinds = map[string]kind{
 	"vm":       {"VM", "VMs", "list_vms", "q", []string{"name"}, []string{"host", "node", "vmid"}},
 	"app":      {"app", "apps", "list_apps", "q", []string{"name"}, []string{"host", "node", "vmid"}},
@@ -49,17 +53,27 @@ var kinds = map[string]kind{
 	"id":       {"id", "ids", "", "", nil, nil},
 }
 
-// thing is what a name stands for.
+// thing is the object that a name stands for. id is zero for kinds that the API
+// addresses by name: nodes, storages and catalog entries.
 type thing struct {
 	id   int64
 	name string
-	// host is the id of the host, of a node and a storage.
+	// host is the ID of the host that a node or a storage belongs to; zero for
+	// other kinds.
 	host int64
 	app  bool
 }
 
-// resolve finds what a word names: an id, or a name, which must be that of one
-// thing alone. name: before it says that it is a name.
+// resolve finds the object that a word names. A number is an ID and is used
+// without a request, except for nodes and storages, which only have names.
+// Everything else is a name, which must match exactly one object that the user
+// can see: case matters, and a prefix is not enough, because a destructive
+// command must not guess.
+//
+// The forms are: 12, name:12 for an object whose name is a number, vm:12 or
+// app:web for a guest, and host/name for a node or a storage that exists on
+// several hosts. It returns statusNotFound if no object or more than one
+// matches.
 func (s *session) resolve(ctx context.Context, of, word string) (thing, error) {
 	k := kinds[of]
 	name, forced := strings.CutPrefix(word, "name:")
@@ -109,9 +123,9 @@ func (s *session) resolve(ctx context.Context, of, word string) (thing, error) {
 	return asThing(of, word, found[0])
 }
 
-// asThing converts a row of a list into the object that was named. It refuses a
-// container that is not an app and says to adopt it, because the service would
-// only respond that the app does not exist.
+// asThing converts a row of a list to the object that was named. A container
+// that is not an app has no app ID, so it returns statusConflict and says how
+// to adopt it; the service could only respond that the app does not exist.
 func asThing(of, word string, row any) (thing, error) {
 	number := func(field string) int64 {
 		n, _ := output.At(row, field).(json.Number)
@@ -134,7 +148,10 @@ func asThing(of, word string, row any) (thing, error) {
 	return t, nil
 }
 
-// which tells that a name is nobody's, or whose it is.
+// which returns the error for a name that matches no object, or several. For
+// several it lists a form for each one that is unique and can be copied to the
+// command line. The text for none does not say whether the object exists,
+// because the service does not reveal that either.
 func (s *session) which(k kind, of, word string, found []any) error {
 	if len(found) == 0 {
 		return &failure{statusNotFound, fmt.Sprintf("%s %s not found, or you don't have access", k.word, word)}
@@ -163,7 +180,9 @@ func (s *session) which(k kind, of, word string, found []any) error {
 		list)}
 }
 
-// things lists what may have a name.
+// things lists the objects of a kind. If the operation has a filter, only
+// objects that match name are listed; the filter may match more than the exact
+// name, so the caller compares again. An empty name lists all.
 func (s *session) things(ctx context.Context, k kind, name string) ([]any, error) {
 	query := url.Values{}
 	if k.filter != "" && name != "" {
@@ -181,15 +200,24 @@ func (s *session) things(ctx context.Context, k kind, name string) ([]any, error
 	return rows, nil
 }
 
-// maxPages bounds how many pages of a list are read: a service that always has one more is none.
+// maxPages is the maximum number of pages of a list. It ends the loop with a
+// faulty service that always has one more full page.
 const maxPages = 2000
 
-// maxListing bounds the pages of one list together, in bytes, where the session has no other bound.
+// maxListing is the maximum size of all pages of one list together, in bytes,
+// unless the session sets another one. A list is kept in memory until it is
+// printed.
 const maxListing = 256 << 20
 
-// pages reads a list, page by page when it has pages, up to limit entries or
-// all of them when that is zero. path is the operation's own when empty. It
-// gives the list as JSON, and how many entries there are in all.
+// pages reads a list, 500 entries per request, up to limit entries or all of
+// them if limit is zero. An operation without pages is read with one request.
+// path replaces the path of the operation, for one with parameters. It returns
+// the list as JSON and the total number of entries as the service reports it in
+// X-Total-Count; the total is 0 for an operation without pages.
+//
+// Entries that are created or deleted between two pages can shift, so an entry
+// can appear twice or be missing. The list is a view for people and not a
+// snapshot.
 func (s *session) pages(ctx context.Context, op *api.Operation, path string, query url.Values, limit int) (
 	body []byte, total int, err error,
 ) {

@@ -1,6 +1,22 @@
-// Package command is what the program hostler does: a noun, a verb, and what it is about. Most commands are rows of a table (nouns.go):
-// the operation of the API that a verb is, what its arguments name, and which fields of its answer are shown. Their flags come from the
-// API's document.
+// Package command implements the commands of the program hostler. A command
+// line is a noun, a verb and arguments.
+//
+// Most commands are rows of a table (nouns.go): a verb names the operation of
+// the API that it calls, the kinds of its arguments, and the fields of the
+// response that a table shows. The generated package client/api describes the
+// operations, so flags, help texts and the flags --wait, --plan and --confirm
+// follow from the API's document. A new field of the API gets a flag with the
+// next build. Commands that transfer files or open a terminal are written by
+// hand (console.go, transfer.go).
+//
+// The path of a request through the package:
+//
+//	verbCommand -> run -> resolveArguments (names to IDs)
+//	            -> take (flags to query and body)
+//	            -> show     for a GET: pages, answer
+//	            -> change   otherwise: plan, phrase, send, result, followToEnd
+//
+// Every error has an exit status (status.go), and scripts rely on it.
 package command
 
 //go:generate go run ./generate
@@ -19,7 +35,9 @@ import (
 	"github.com/hostler/hostler/client/transport"
 )
 
-// session is one run of the program.
+// session is one run of the program. It contains the flags that every command
+// has, and the connection, which is created on first use. Commands run one at a
+// time, so nothing in it is locked.
 type session struct {
 	version string
 	in      io.Reader
@@ -32,14 +50,18 @@ type session struct {
 	columns     string
 	quiet       bool
 
-	// maxListing bounds the pages of one list together, in bytes; maxListing when zero.
+	// maxListing is the maximum size of the pages of one list together, in
+	// bytes. The constant maxListing applies if it is zero. Tests set it.
 	maxListing int
 
 	client *transport.Client
-	// known is the name of the context that client was made from, for what is kept about it.
+	// known is the name of the context that client was created from. It is part
+	// of the key of the cache for completion.
 	known string
 }
 
+// long is the help of the root command. The manual page and docs/hostler.md are
+// generated from it.
 const long = `hostler controls a Hostler service from the command line.
 
 Log in once. A command is a noun and a verb. Objects are given by name or ID; write a name that is a number as name:100.
@@ -54,7 +76,10 @@ and ask for a phrase. --confirm gives the phrase in scripts, and --plan only sho
 
 ` + statusTable
 
-// New is the whole command. It reads what is typed from in, and writes to the screen.
+// New returns the root command with all its commands. in is standard input, for
+// questions, bodies and secrets. The version is sent in the User-Agent. Each
+// call returns a new tree with its own session; a tree can run only one command
+// line, because flags keep their values.
 func New(version string, in io.Reader, screen *output.Screen) *cobra.Command {
 	s := &session{version: version, in: in, screen: screen}
 	root := &cobra.Command{
@@ -83,7 +108,10 @@ func New(version string, in io.Reader, screen *output.Screen) *cobra.Command {
 	return root
 }
 
-// Run executes the command line and gives the exit status.
+// Run executes a command line and returns the exit status (see the statuses in
+// status.go). It prints the error on the screen's Err with the name of the
+// program. If ctx was canceled by Ctrl-C, the status is 130 and nothing is
+// printed, because the user knows why the command ended.
 func Run(ctx context.Context, root *cobra.Command, screen *output.Screen, args []string) int {
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -101,7 +129,9 @@ func Run(ctx context.Context, root *cobra.Command, screen *output.Screen, args [
 	return status
 }
 
-// check refuses flags that do not go together.
+// check refuses combinations of global flags, and an invalid jq program, before
+// any request is sent. Without that, a typo in --jq would only show after the
+// operation was performed.
 func (s *session) check() error {
 	if s.columns != "" && (s.json || s.jq != "") {
 		return &failure{status: statusUsage, text: "--columns cannot be combined with --json or --jq: it is for tables"}
@@ -114,23 +144,27 @@ func (s *session) check() error {
 	return nil
 }
 
-// machine says that a program reads what is written.
+// machine reports whether a program reads the result. Then hints for people are
+// left out.
 func (s *session) machine() bool { return s.json || s.jq != "" }
 
-// say tells a person about what happens, unless they want to hear nothing.
+// say prints a message for people on standard error, unless --quiet was given.
 func (s *session) say(format string, args ...any) {
 	if !s.quiet {
 		s.screen.Say(format, args...)
 	}
 }
 
-// asks says whether somebody is there who can be asked.
+// asks reports whether a person can be asked: standard input and standard error
+// must both be terminals.
 func (s *session) asks() bool {
 	file, ok := s.in.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd())) && s.screen.ErrTerminal
 }
 
-// ask reads a line from whoever is there. Without anybody it reads from what is piped in.
+// ask prints a question and reads a line. Without a person it prints nothing
+// and reads the line from standard input, so that scripts can pipe an answer.
+// It returns statusInterrupted on Ctrl-C.
 func (s *session) ask(ctx context.Context, question string) (string, error) {
 	if s.asks() {
 		s.screen.PrintErr(output.Clean(question))
@@ -138,7 +172,9 @@ func (s *session) ask(ctx context.Context, question string) (string, error) {
 	return typed(ctx, func() (string, error) { return readLine(s.in) })
 }
 
-// askHidden is ask for what must not be seen.
+// askHidden is ask for a password: the terminal does not echo what is typed. It
+// restores the state of the terminal even if Ctrl-C ends the question;
+// otherwise the shell would stay without echo.
 func (s *session) askHidden(ctx context.Context, question string) (string, error) {
 	file, ok := s.in.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
@@ -159,7 +195,9 @@ func (s *session) askHidden(ctx context.Context, question string) (string, error
 	})
 }
 
-// typed reads what somebody types until Ctrl-C.
+// typed reads from a terminal until ctx ends. A blocked read cannot be
+// canceled, so it runs in a goroutine that is abandoned; the process exits soon
+// after.
 func typed(ctx context.Context, read func() (string, error)) (string, error) {
 	type line struct {
 		text string
@@ -178,10 +216,13 @@ func typed(ctx context.Context, read func() (string, error)) (string, error) {
 	}
 }
 
-// maxLine bounds what is typed, in bytes: the output of a script may be pasted as one line.
+// maxLine is the maximum length of a line that is typed or piped, in bytes. It
+// is long, because a line can be the pasted output of a script.
 const maxLine = 64 << 10
 
-// readLine reads one byte at a time, so that nothing of the next line is taken.
+// readLine reads a line byte by byte. A buffered reader would read ahead, and
+// the next question, or a body from standard input, would miss these bytes. A
+// last line without a line feed is accepted.
 func readLine(in io.Reader) (string, error) {
 	var line strings.Builder
 	one := make([]byte, 1)
@@ -201,7 +242,9 @@ func readLine(in io.Reader) (string, error) {
 	return strings.TrimSuffix(line.String(), "\r"), nil
 }
 
-// answer writes what the API has answered, for a program or for a person, who sees it by show.
+// answer prints a response: filtered with --jq, as JSON with --json, or
+// otherwise with show, which gets the parsed value. show is not called for
+// programs.
 func (s *session) answer(ctx context.Context, body []byte, show func(value any)) error {
 	switch {
 	case s.jq != "":

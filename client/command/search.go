@@ -10,7 +10,9 @@ import (
 	"github.com/hostler/hostler/client/api"
 )
 
-// searchCommand is no noun: what it finds is of many kinds.
+// searchCommand returns the command search. It is not a verb of a noun, because
+// one result lists objects of several kinds. The words are joined to one query,
+// so they need no quotes; the service parses the fields in it, such as is:vm.
 func (s *session) searchCommand() *cobra.Command {
 	op := api.Find("search")
 	limit := 0

@@ -13,22 +13,45 @@ import (
 
 // The exit statuses. They are part of the interface: scripts tell by them what happened.
 const (
-	statusDone            = 0
-	statusFailed          = 1
-	statusUsage           = 2
+	// statusDone is success. With --wait it also means that all jobs succeeded.
+	statusDone = 0
+	// statusFailed is any error without a status of its own, such as a file
+	// that cannot be written.
+	statusFailed = 1
+	// statusUsage is a wrong command line. No request that changes something
+	// was sent.
+	statusUsage = 2
+	// statusUnauthenticated means that the user must log in again.
 	statusUnauthenticated = 3
-	statusForbidden       = 4
-	statusNotFound        = 5
-	statusConflict        = 6
-	statusInvalid         = 7
-	statusServiceFailed   = 8
-	statusUnreachable     = 9
-	statusJobFailed       = 10
-	statusJobCanceled     = 11
-	statusJobUnknown      = 12
-	statusStillRunning    = 13
-	statusRefusedPhrase   = 14
-	statusInterrupted     = 130
+	// statusForbidden means that the role of the user or the scopes of the API
+	// key do not suffice.
+	statusForbidden = 4
+	// statusNotFound means that the object does not exist, is not visible to
+	// the user, or that its name is ambiguous.
+	statusNotFound = 5
+	// statusConflict means that the operation is not possible now: the state of
+	// the object, a missing confirmation, a rate limit or a full disk.
+	statusConflict = 6
+	// statusInvalid means that the service refused a value.
+	statusInvalid = 7
+	// statusServiceFailed means that the service or a hypervisor behind it
+	// failed (HTTP status 5xx).
+	statusServiceFailed = 8
+	// statusUnreachable means that no response arrived, or that the certificate
+	// of the service is not trusted. A change may or may not have taken effect.
+	statusUnreachable = 9
+	// The statuses 10 to 12 report the result of a job with --wait.
+	statusJobFailed   = 10
+	statusJobCanceled = 11
+	statusJobUnknown  = 12
+	// statusStillRunning means that --timeout expired. The job goes on.
+	statusStillRunning = 13
+	// statusRefusedPhrase means that the person typed another text than the
+	// confirmation phrase. Nothing was changed.
+	statusRefusedPhrase = 14
+	// statusInterrupted is 128 plus the number of SIGINT, as shells report it.
+	// A job that was started goes on.
+	statusInterrupted = 130
 )
 
 // statusTable is the part of the help that scripts rely on: an exit status
@@ -51,7 +74,8 @@ const statusTable = `Exit status:
    14  wrong confirmation phrase
   130  interrupted by Ctrl-C`
 
-// failure is an error with an exit status. An empty text says nothing: it was said already.
+// failure is an error with an exit status. An empty text prints nothing, for
+// errors whose details were printed before.
 type failure struct {
 	status int
 	text   string
@@ -60,15 +84,20 @@ type failure struct {
 // Error gives the text alone; the status is for the process.
 func (f *failure) Error() string { return f.text }
 
-// usage is the error of a wrong command line.
+// usage returns the error of a wrong command line, with a hint to the help of
+// the command.
 func usage(c *cobra.Command, err error) error {
 	return &failure{statusUsage, fmt.Sprintf("%v\nSee %s --help", err, c.CommandPath())}
 }
 
-// wrongLine is how errors of the library that reads the command line begin, which have no types.
+// wrongLine lists how the errors of cobra about the command line begin. Cobra
+// does not export types for them, so the text is the only way to tell them from
+// other errors.
 var wrongLine = []string{"unknown command", "required flag", "accepts ", "requires at least", "if any flags in the group"}
 
-// explain gives the exit status of an error and its words.
+// explain returns the exit status and the text of an error. An untrusted
+// certificate gets an explanation of how to compare fingerprints, because it
+// can be a renewed certificate or an attack.
 func explain(err error) (int, string) {
 	var f *failure
 	var p *transport.Problem
@@ -95,8 +124,10 @@ func explain(err error) (int, string) {
 	return statusFailed, err.Error()
 }
 
-// problemStatus gives the exit status of a refusal by its HTTP status. Status
-// 429 and 507 count as "not possible now": both may succeed later unchanged.
+// problemStatus returns the exit status of a refusal by its HTTP status. 429
+// (too many requests) and 507 (insufficient storage) count as "not possible
+// now": the same request can succeed later. 405 counts as "not found": the
+// service does not have that operation.
 func problemStatus(p *transport.Problem) int {
 	switch {
 	case p.Status == 401:
@@ -113,7 +144,10 @@ func problemStatus(p *transport.Problem) int {
 	return statusInvalid
 }
 
-// problemText is a refusal in words, with what helps and how to find it again.
+// problemText returns a refusal as text: the detail, a hint if there is one,
+// and the code with the ID of the request in parentheses. Administrators find
+// the request by that ID in the log of the service. The remedy of the service
+// wins over the hints of the client.
 func problemText(p *transport.Problem) string {
 	lines := []string{p.Detail}
 	switch {

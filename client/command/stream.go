@@ -13,17 +13,27 @@ import (
 	"github.com/hostler/hostler/client/transport"
 )
 
-// event is a server-sent one.
+// event is one event of a stream, as described in the HTML standard
+// (server-sent events). data contains the data lines joined by line feeds.
 type event struct{ id, name, data string }
 
-// maxEvent bounds a line of a stream, in bytes.
+// maxEvent is the maximum size of a line of a stream, and of the data of one
+// event, in bytes.
 const maxEvent = 4 << 20
 
-// silence is how long a stream may bring nothing before it is opened anew: the service sends a comment at least twice in that time.
+// silence is how long a stream may be silent before the client gives up on it.
+// The service sends a comment at least twice in that time, so a longer silence
+// means that the connection is dead, for example after the computer slept.
 const silence = 90 * time.Second
 
-// events reads a stream of the API until it ends or give says so, and yields the id of the last event. The error is io.EOF when the other
-// side has ended it.
+// events reads a stream of the API until it ends or until give returns false.
+// It returns the ID of the last event, which the caller passes as last to
+// continue without a gap. The error is nil if give ended the stream, io.EOF if
+// the service ended it, and another error if the connection broke or was silent
+// for too long. events does not reconnect.
+//
+// Only the fields id, event and data are read; comments count as a sign of
+// life, and unknown fields are ignored, as the standard requires.
 func (s *session) events(ctx context.Context, path string, query url.Values, last string, give func(event) bool) (string, error) {
 	client, err := s.connection()
 	if err != nil {

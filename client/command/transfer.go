@@ -22,17 +22,22 @@ import (
 	"github.com/hostler/hostler/client/transport"
 )
 
-// meter draws how much of a transfer has gone through it.
+// meter counts the bytes of a transfer and draws its progress. It is a writer
+// for io.TeeReader.
 type meter struct {
 	screen *output.Screen
-	// total is what there will be, in bytes; negative when nobody knows.
+	// total is the expected size in bytes, or a negative number if it is
+	// unknown. done is the number of bytes so far.
 	total, done int64
+	// what is the path of the local file; its base name is shown. begun and
+	// last are the times of the first write and of the last draw.
 	what        string
 	begun, last time.Time
 }
 
-// Write counts what passed and draws the bar at most five times a second. It
-// never fails, so that a screen cannot break a transfer.
+// Write counts the bytes and draws the bar at most five times a second. The
+// rate is the average since the beginning. Write never returns an error, so
+// that a problem of the screen cannot break a transfer.
 func (m *meter) Write(p []byte) (int, error) {
 	now := time.Now()
 	if m.begun.IsZero() {
@@ -51,15 +56,15 @@ func (m *meter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// upload is what the command line says of one.
+// upload contains the flags of hostler storage upload.
 type upload struct {
 	content, node, sha256, id string
 	overwrite, wait           bool
 	timeout                   time.Duration
 }
 
-// uploadCommands makes the command that uploads a file to a storage. It is
-// written by hand because its body is no JSON.
+// uploadCommands returns the command that uploads a file to a storage. It is
+// written by hand, because its body is multipart/form-data and not JSON.
 func uploadCommands(s *session) []*cobra.Command {
 	var u upload
 	c := &cobra.Command{
@@ -88,10 +93,12 @@ func uploadCommands(s *session) []*cobra.Command {
 	return []*cobra.Command{c}
 }
 
-// upload sends the file as one multipart request, whose length is known
-// beforehand. The id of the upload is chosen here: if the connection breaks
-// after the last byte, the upload's job is looked up by it, and the file is not
-// sent again.
+// upload sends the file as one multipart request whose length is known in
+// advance, so the service can refuse a file that does not fit before it
+// receives it. The client chooses the ID of the upload: if the connection
+// breaks after the last byte, it finds the job by that ID and does not send the
+// file again. If the connection breaks earlier, the upload failed; a repeated
+// command sends the whole file again.
 func (s *session) upload(ctx context.Context, storage, path string, u upload) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -152,7 +159,10 @@ func (s *session) upload(ctx context.Context, storage, path string, u upload) er
 	return nil
 }
 
-// form is what stands before and behind the file, and the media type of all.
+// form returns the parts of the multipart body before and after the content of
+// the file, and the media type with the boundary. The file itself is never in
+// memory. The fields come before the file, because the service reads the body
+// as a stream and needs them first.
 func (u upload) form(name string) (head, tail []byte, media string, err error) {
 	var out bytes.Buffer
 	form := multipart.NewWriter(&out)
@@ -172,7 +182,9 @@ func (u upload) form(name string) (head, tail []byte, media string, err error) {
 	return head, bytes.Clone(out.Bytes()), form.FormDataContentType(), err
 }
 
-// findUpload waits until the service has the job of an upload whose answer was lost.
+// findUpload waits until the service has created the job of an upload whose
+// response was lost, and returns the ID of the job. It asks once a second, and
+// gives up after patience attempts with statusUnreachable.
 func (s *session) findUpload(ctx context.Context, host int64, id string) (job int64, err error) {
 	client, err := s.connection()
 	if err != nil {
@@ -197,7 +209,9 @@ func (s *session) findUpload(ctx context.Context, host int64, id string) (job in
 	return 0, errors.Join(&failure{statusUnreachable, "upload " + id + " not found"}, err)
 }
 
-// exportCommands are those of the noun audit that write a file.
+// exportCommands returns the command that exports the audit log. It is written
+// by hand, because its response is a file of any length that is not kept in
+// memory.
 func exportCommands(s *session) []*cobra.Command {
 	var path string
 	op := api.Find("export_audit")
@@ -222,7 +236,9 @@ func exportCommands(s *session) []*cobra.Command {
 	return []*cobra.Command{c}
 }
 
-// pipe writes an answer as it comes, however long it is. What goes to a terminal cannot act there.
+// pipe writes a response of any length to standard output as it arrives. Text
+// for a terminal is cleaned piece by piece; a character that two pieces share
+// shows as U+FFFD there, which only affects what a person sees.
 func (s *session) pipe(ctx context.Context, r transport.Request) error {
 	client, err := s.connection()
 	if err != nil {

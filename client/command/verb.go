@@ -15,52 +15,60 @@ import (
 	"github.com/hostler/hostler/client/output"
 )
 
-// noun is a group of commands.
+// noun is a command that groups verbs, such as vm or storage.
 type noun struct {
 	name    string
 	aliases []string
 	short   string
 	verbs   []verb
-	// more are commands of its own kind.
+	// more returns commands of the noun that are not a single operation with
+	// JSON, such as a console or an upload. It may be nil.
 	more func(s *session) []*cobra.Command
 }
 
-// verb is a command that is one operation of the API.
+// verb is a command that calls one operation of the API. A row of the table
+// only says what the API's document cannot: names, arguments and columns.
 type verb struct {
 	name    string
 	aliases []string
-	// op is the operation's id; appOp that of apps, where the thing is a guest and op that of VMs.
+	// op is the ID of the operation. appOp is the operation for apps, for a
+	// verb whose argument is a guest: then op is the one for VMs.
 	op, appOp string
-	// args are what the arguments stand for, with spaces between: the name of a
-	// path's parameter, behind a colon the kind of thing that it names
-	// (resolve.go); with + before it, a field of the body. The last one may end
-	// in ... and be given several times.
+	// args describes the arguments, separated by spaces. Each one is the name
+	// of a path parameter, then optionally a colon and the kind of object that
+	// it names (see kinds). A + before the name makes it a field of the body.
+	// The last argument can end in ... and then be repeated.
 	args string
-	// path are parameters that are always the same, and body fields.
+	// path contains path parameters with a fixed value, and body contains body
+	// fields with a fixed value.
 	path map[string]string
 	body map[string]any
 	// columns are those of a list (output.Columns); empty shows one thing by its fields.
 	columns string
-	// short stands in the place of the operation's summary; example is a line
-	// without the program's name.
+	// short replaces the summary of the operation in the help. example is an
+	// example of the arguments, without the names of the program, the noun and
+	// the verb.
 	short, example string
 }
 
-// act is what the command line says of a verb.
+// act contains the values of the flags of one command. Which flags a command
+// has depends on its operation; the others keep their zero values.
 type act struct {
 	fields *fieldFlags
-	// Of what changes something.
+	// These are flags of operations that change something: --plan, --wait,
+	// --confirm, --plan-digest, --timeout (zero: no limit) and --body.
 	plan, wait      bool
 	confirm, digest string
 	timeout         time.Duration
 	bodyFile        string
-	// Of lists.
+	// These are flags of operations that read: --watch, --interval and --limit
+	// (zero: no limit).
 	watch    bool
 	interval time.Duration
 	limit    int
 }
 
-// nounCommand makes the command of a noun with one command for each verb.
+// nounCommand returns the command of a noun, with one command for each verb.
 func (s *session) nounCommand(n noun) *cobra.Command {
 	c := group(&cobra.Command{Use: n.name, Aliases: n.aliases, Short: n.short})
 	for _, v := range n.verbs {
@@ -73,7 +81,8 @@ func (s *session) nounCommand(n noun) *cobra.Command {
 }
 
 // group makes a command that only contains other commands. Without arguments it
-// lists them. It refuses an unknown command.
+// prints its help. With an unknown word it returns statusUsage; cobra alone
+// would print the help and exit with 0, which scripts take for success.
 func group(c *cobra.Command) *cobra.Command {
 	c.RunE = func(cmd *cobra.Command, words []string) error {
 		if len(words) > 0 {
@@ -85,10 +94,11 @@ func group(c *cobra.Command) *cobra.Command {
 	return c
 }
 
-// verbCommand makes the command of one verb from the description of its
-// operation: flags of the body's fields and of the query, and --wait, --plan
-// and --confirm where the operation knows them. So a new field of the API has a
-// flag with the next build.
+// verbCommand returns the command of one verb. It derives the flags from the
+// description of the operation: one for each query parameter and body field,
+// and --wait, --plan, --confirm, --limit and --watch if the operation supports
+// them. It panics at startup if the table names an operation that does not
+// exist.
 func (s *session) verbCommand(n noun, v verb) *cobra.Command {
 	op := api.Find(v.op)
 	args := parseArguments(v.args)
@@ -137,21 +147,23 @@ func (s *session) verbCommand(n noun, v verb) *cobra.Command {
 	return c
 }
 
-// target is an operation with everything that it needs.
+// target is a request that is ready to send, except for the confirmation.
+// askPhrase and change add the phrase and the digest to its maps.
 type target struct {
 	op    *api.Operation
 	path  string
 	query url.Values
 	body  map[string]any
-	// label is what the argument named, for what is said about it.
+	// label is the first argument as the user typed it, for messages.
 	label string
 	// columns are the columns of a table, for responses that are lists.
 	columns string
 }
 
-// run makes the request of a command. The body is put together in this order,
-// and the later wins: the file of --body, what the verb sets, the arguments,
-// the flags.
+// run performs a verb. The body is assembled in this order, and later values
+// win: the file of --body, the fixed fields of the verb, the arguments, the
+// flags. Names are resolved before anything is sent, so a command with a wrong
+// name has no effect.
 func (s *session) run(ctx context.Context, v verb, op *api.Operation, args arguments, a *act, words []string) error {
 	values, err := s.resolveArguments(ctx, args, words)
 	if err != nil {
@@ -192,7 +204,9 @@ func (s *session) run(ctx context.Context, v verb, op *api.Operation, args argum
 	return show(ctx)
 }
 
-// list shows rows as a table.
+// list prints a response as a table, or as fields if it is not a list or has no
+// columns. --columns replaces the columns of the verb. A list of plain texts,
+// such as the log of a job, is printed line by line.
 func (s *session) list(columns string, value any) {
 	rows, ok := value.([]any)
 	if !ok {
@@ -215,7 +229,7 @@ func (s *session) list(columns string, value any) {
 	s.screen.Table(output.Columns(columns), rows)
 }
 
-// firstOf gives the first row, or nil.
+// firstOf returns the first row of a list, or nil if it is empty.
 func firstOf(rows []any) any {
 	if len(rows) == 0 {
 		return nil
@@ -223,7 +237,7 @@ func firstOf(rows []any) any {
 	return rows[0]
 }
 
-// usage is how the arguments are written.
+// usage returns the placeholders of the arguments, each with a space before it.
 func (a arguments) usage() string {
 	var text strings.Builder
 	for _, arg := range a {

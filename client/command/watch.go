@@ -9,7 +9,9 @@ import (
 	"github.com/hostler/hostler/client/transport"
 )
 
-// topicOf is the topic of the live feed that tells when an operation's answer changes; empty where none does.
+// topicOf returns the topic of the event stream that announces changes of an
+// operation's response. It is empty for operations without one; --watch then
+// only refreshes at an interval.
 func topicOf(op string) string {
 	return map[string]string{
 		"list_vms": "guest", "list_apps": "guest", "list_guests": "guest", "get_vm": "guest", "get_app": "guest", "list_hosts": "host",
@@ -17,11 +19,19 @@ func topicOf(op string) string {
 	}[op]
 }
 
-// atLeast is the shortest time between two looks.
+// atLeast is the minimum time between two refreshes. Many events in a row, such
+// as those of a bulk operation, cause one refresh per second and not one per
+// event.
 const atLeast = time.Second
 
-// watch shows something again and again: when the live feed tells that it has changed, and once in an interval besides, for figures. A
-// single failure is told and waited over, so that a restart of the service does not end it.
+// watch shows a response again and again until Ctrl-C: when the event stream
+// announces a change, and once per interval for values without events, such as
+// CPU load. With a topic the interval is at least 30 seconds, because events
+// bring the rest.
+//
+// A failure is shown and retried after two seconds, so that a restart of the
+// service does not end the command. An HTTP status below 500 ends it, and so do
+// more than 20 failures in a row.
 func (s *session) watch(ctx context.Context, topic string, interval time.Duration, show func(context.Context) error) error {
 	if interval < atLeast {
 		return &failure{statusUsage, "invalid value for --interval: at least 1s"}
@@ -74,7 +84,11 @@ func (s *session) watch(ctx context.Context, topic string, interval time.Duratio
 	}
 }
 
-// listen tells when something of a topic has changed, and comes back to the feed when it ends.
+// listen sends to changed when the event stream announces a change of the
+// topic. It reconnects three seconds after the stream ends and continues after
+// the last event. The send does not block: changed has room for one signal, and
+// one pending refresh covers all changes before it. The event hello only marks
+// the beginning of the stream.
 func (s *session) listen(ctx context.Context, topic string, changed chan<- struct{}) {
 	last := ""
 	for ctx.Err() == nil {

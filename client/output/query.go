@@ -12,10 +12,14 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// Query is a program of jq that chooses from answers.
+// Query is a compiled jq program that filters a response (--jq). It is safe to
+// run it several times, as --watch does.
 type Query struct{ code *gojq.Code }
 
-// Compile reads a program. It can read no files and no environment.
+// Compile reads a jq program. The program is isolated: without loaders and
+// environment options, gojq programs cannot read files, modules or environment
+// variables, so a filter that somebody pasted cannot leak a key. An error names
+// the flag --jq.
 func Compile(program string) (*Query, error) {
 	parsed, err := gojq.Parse(program)
 	if err != nil {
@@ -28,8 +32,14 @@ func Compile(program string) (*Query, error) {
 	return &Query{code}, nil
 }
 
-// Run gives what the program makes of an answer, a line each; texts stand as they are, as with jq -r. With clean they cannot act on a
-// terminal.
+// Run applies the program to a response and returns one line for each result. A
+// string result is written without quotes, like with jq -r; every other result
+// is compact JSON. With clean, characters that could control a terminal are
+// replaced (see Clean); callers set it when the output goes to a terminal.
+//
+// If the program fails after some results, Run returns these results together
+// with the error, like jq prints them. The jq function halt ends the program
+// without an error.
 func (q *Query) Run(ctx context.Context, body []byte, clean bool) ([]byte, error) {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
@@ -65,7 +75,10 @@ func (q *Query) Run(ctx context.Context, body []byte, clean bool) ([]byte, error
 	}
 }
 
-// numbers makes those of jq from JSON's: whole ones keep all their digits.
+// numbers replaces the json.Number values by types that gojq calculates with.
+// Whole numbers keep all their digits: int if they fit, otherwise *big.Int. IDs
+// and sizes in bytes can exceed 2^53, which a float64 would round. It changes
+// lists and maps in place.
 func numbers(value any) any {
 	switch v := value.(type) {
 	case json.Number:

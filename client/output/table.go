@@ -6,10 +6,14 @@ import (
 	"time"
 )
 
-// Column of a table: its heading, and the path of its value in each row.
+// Column is a column of a table. Head is its heading in capitals; Path is the
+// path of its value in each row, such as target.name (see At).
 type Column struct{ Head, Path string }
 
-// Columns reads a list of paths with spaces or commas between them; HEAD=path gives a column another heading than its path's.
+// Columns parses the columns of a table: paths, separated by spaces or commas.
+// HEAD=path gives a column its own heading; otherwise the heading is derived
+// from the path. It accepts any path, because the rows decide whether a field
+// exists; a missing value is shown as "-".
 func Columns(spec string) []Column {
 	var columns []Column
 	for _, field := range strings.FieldsFunc(spec, func(r rune) bool { return r == ' ' || r == ',' }) {
@@ -22,7 +26,9 @@ func Columns(spec string) []Column {
 	return columns
 }
 
-// heading is what stands over a path's values: without the ending that says what they are.
+// heading derives the heading of a column from its path. It drops a final
+// .name, and the endings _bytes, _at and _s, because the cells show the unit:
+// memory_bytes becomes "memory", and target.name becomes "target".
 func heading(path string) string {
 	path = strings.TrimSuffix(path, ".name")
 	for _, ending := range []string{"_bytes", "_at", "_s"} {
@@ -33,8 +39,13 @@ func heading(path string) string {
 	return strings.ReplaceAll(path, "_", " ")
 }
 
-// Table writes rows below headings. On a terminal it has no more columns than the terminal, what is longer is cut, and the last
-// columns are left out when there is no place for them; elsewhere it is whole. Between two columns are two spaces.
+// Table writes rows below their headings, with two spaces between columns. Each
+// row is an object as Parse returns it.
+//
+// On a terminal the table fits the width: long cells are truncated, and the
+// last columns are left out if even narrow cells do not fit. Elsewhere nothing
+// is truncated, so that scripts with awk or cut see whole values. Callers
+// therefore put the most important columns first.
 func (s *Screen) Table(columns []Column, rows []any) {
 	now := time.Now()
 	cells := make([][]string, 0, len(rows)+1)
@@ -73,10 +84,14 @@ func (s *Screen) Table(columns []Column, rows []any) {
 	s.Print(out.String())
 }
 
-// narrowest is how many characters of a column are left at least.
+// narrowest is the minimum width to which a column is shrunk, in columns of the
+// terminal. Three characters and an ellipsis still tell rows apart; below that,
+// it is better to leave out a column.
 const narrowest = 4
 
-// fits says whether so many columns have a place on the terminal. The last ones are left out where they have none: --columns chooses.
+// fits reports whether the first columns of a table fit the terminal when each
+// one is shrunk to its minimum. The user can choose other columns with
+// --columns.
 func (s *Screen) fits(cells [][]string, columns int) bool {
 	if s.Columns == 0 {
 		return true
@@ -92,7 +107,9 @@ func (s *Screen) fits(cells [][]string, columns int) bool {
 	return total <= s.Columns
 }
 
-// widths are those of the columns. On a terminal the widest are made narrower until all fit.
+// widths returns the width of each column. On a terminal, the widest column
+// loses one character at a time until the table fits. So short columns such as
+// IDs keep their width, and long texts share what is left.
 func (s *Screen) widths(cells [][]string, columns int) []int {
 	widths := make([]int, columns)
 	for _, line := range cells {
@@ -123,7 +140,9 @@ func (s *Screen) widths(cells [][]string, columns int) []int {
 	return widths
 }
 
-// paint gives a heading and the word of a state its colour.
+// paint colors a cell: headings are bold, and the word of a state has the color
+// of its meaning. Only columns whose field is named status, state, result or
+// severity contain such words. Line 0 is the heading.
 func (s *Screen) paint(line int, path, cell string) string {
 	if line == 0 {
 		return s.Colour(Bold, cell)
@@ -135,6 +154,9 @@ func (s *Screen) paint(line int, path, cell string) string {
 	return cell
 }
 
+// stateColour returns the color of a state: green for what is well, red for
+// what needs attention now, yellow for what is in transition or degraded. An
+// unknown word, such as one from a newer service, is plain.
 func stateColour(word string) Colour {
 	switch word {
 	case "running", "online", "succeeded", "ok", "available", "covered":
@@ -147,7 +169,11 @@ func stateColour(word string) Colour {
 	return Plain
 }
 
-// Fields writes one thing: its fields below each other, those of what is in it with their path.
+// Fields writes one object, one field per line. Fields of nested objects have a
+// path such as target.name; objects in a list have an index such as
+// nics[0].mac. A list of plain values is one line, and a text of several lines
+// is indented below its name. An empty object is shown as "-", so that a field
+// never disappears.
 func (s *Screen) Fields(value any) {
 	now := time.Now()
 	var names, texts []string
@@ -195,6 +221,7 @@ func (s *Screen) Fields(value any) {
 	s.Print(out.String())
 }
 
+// join appends a key to a path. The path of the outermost object is empty.
 func join(path, key string) string {
 	if path == "" {
 		return key
@@ -202,6 +229,7 @@ func join(path, key string) string {
 	return path + "." + key
 }
 
+// first returns the first value of a list, or nil if it is empty.
 func first(list []any) any {
 	if len(list) == 0 {
 		return nil
@@ -209,13 +237,16 @@ func first(list []any) any {
 	return list[0]
 }
 
-// isObject says whether a value of Parse is an object.
+// isObject reports whether a value of Parse is an object, in either of its two
+// forms.
 func isObject(value any) bool {
 	_, ordered := value.(*Object)
 	_, plain := value.(map[string]any)
 	return ordered || plain
 }
 
+// indent indents each line of a text by four spaces and drops line feeds at the
+// end.
 func indent(text string) string {
 	return "    " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n    ")
 }

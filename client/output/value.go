@@ -14,14 +14,21 @@ import (
 	"time"
 )
 
-// Object is a JSON object whose keys keep their order.
+// Object is a JSON object whose keys keep the order of the response. The API
+// writes important fields first, and Fields shows them in that order. A key
+// that occurs twice has its last value at its first position.
 type Object struct {
 	Keys   []string
 	Values map[string]any
 }
 
-// Parse reads JSON: an object is an *Object, as are those in it; in a list, which may be long, they are maps, for nobody looks at their
-// order. Numbers are json.Number, the rest is as encoding/json has it.
+// Parse reads a JSON response that contains exactly one value. An object
+// becomes an *Object, and so do the objects in it. If the outermost value is a
+// list, its objects are map[string]any: a list can have many thousand rows, and
+// tables do not need the order of keys. Numbers are json.Number, so that IDs
+// keep all digits; other values are as encoding/json decodes them. Parse
+// returns an error for invalid JSON, for a second value and for nesting deeper
+// than maxDepth.
 func Parse(body []byte) (value any, err error) {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
@@ -39,9 +46,13 @@ func Parse(body []byte) (value any, err error) {
 	return value, nil
 }
 
-// maxDepth bounds how deep values may lie in each other.
+// maxDepth is the maximum nesting of an object that Parse accepts. parse is
+// recursive, so without a bound a hostile service could exhaust the stack.
+// encoding/json has its own bound for lists.
 const maxDepth = 200
 
+// parse reads one value from the decoder. depth is the number of objects and
+// lists around it.
 func parse(d *json.Decoder, depth int) (any, error) {
 	token, err := d.Token()
 	if err != nil {
@@ -85,7 +96,9 @@ func parse(d *json.Decoder, depth int) (any, error) {
 	return token, nil
 }
 
-// At is what stands at a path such as target.name; nil when nothing does.
+// At returns the value at a path of keys with dots between them, such as
+// target.name. It returns nil if the path does not exist, which looks the same
+// as a null; the table shows both as "-". Paths cannot reach into lists.
 func At(value any, path string) any {
 	for part := range strings.SplitSeq(path, ".") {
 		switch o := value.(type) {
@@ -100,8 +113,15 @@ func At(value any, path string) any {
 	return value
 }
 
-// Show writes a value for people. Its field's name says what a number means: bytes, seconds, a part of one; and a time is told as how
-// long ago it was, or will be.
+// Show returns a value as text for people, on one line and cleaned. The last
+// part of the path is the field name, and it decides what a number means:
+// bytes, seconds, or a fraction that is shown as a percentage. A timestamp in a
+// time field is shown relative to now. Missing and empty values are "-". An
+// object is shown by its name, email, key or ID if it has one, otherwise as
+// key=value pairs.
+//
+// Programs must not parse this text: it is for --json and --jq that the values
+// stay exact.
 func Show(name string, value any, now time.Time) string {
 	name = name[strings.LastIndexByte(name, '.')+1:]
 	switch v := value.(type) {
@@ -145,13 +165,20 @@ func Show(name string, value any, now time.Time) string {
 	return CleanLine(fmt.Sprint(value))
 }
 
-// inOrder is an object whose keys are sorted.
+// inOrder returns a map as an Object with sorted keys, so that the same object
+// always prints the same way.
 func inOrder(of map[string]any) *Object { return &Object{slices.Sorted(maps.Keys(of)), of} }
 
+// isTime reports whether a field contains a time by its name. A text that only
+// looks like a timestamp, such as the name of a snapshot, must not become "3 h
+// ago".
 func isTime(name string) bool {
 	return name == "at" || strings.HasSuffix(name, "_at") || name == "snaptime" || name == "since" || name == "as_of"
 }
 
+// number formats a number by the name of its field, as the API names them:
+// _bytes, free, total and size are bytes, _s is seconds, cpu and progress are
+// fractions of 1. Other numbers are written with their original digits.
 func number(name string, v json.Number) string {
 	f, err := v.Float64()
 	if err != nil {
@@ -168,7 +195,9 @@ func number(name string, v json.Number) string {
 	return v.String()
 }
 
-// Bytes is a number of bytes in the unit that makes it short.
+// Bytes formats a number of bytes with binary units, as hypervisors count
+// memory and disks: 1 KiB is 1024 B. It keeps one decimal below 100, and none
+// from 100 on and for plain bytes.
 func Bytes(n float64) string {
 	units := []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB"}
 	i := 0
@@ -181,7 +210,10 @@ func Bytes(n float64) string {
 	return strconv.FormatFloat(n, 'f', 1, 64) + " " + units[i]
 }
 
-// Duration is a time in seconds by its largest unit.
+// Duration formats a number of seconds in days, hours or minutes, rounded down.
+// A unit is used from two of it on: 90 minutes are "90 min" and not "1 h",
+// because the smaller unit is more exact there. Below two minutes it returns
+// seconds with at most one decimal.
 func Duration(seconds float64) string {
 	for _, unit := range []struct {
 		seconds float64
@@ -194,7 +226,9 @@ func Duration(seconds float64) string {
 	return strconv.FormatFloat(math.Round(seconds*10)/10, 'f', -1, 64) + " s"
 }
 
-// Ago is how long ago a time was, or in how long it will be.
+// Ago formats a time relative to now: "3 h ago" or "in 2 d". A time up to one
+// second in the future counts as now, because the clocks of the client and of
+// the service differ slightly.
 func Ago(at, now time.Time) string {
 	if at.After(now.Add(time.Second)) {
 		return "in " + Duration(math.Floor(at.Sub(now).Seconds()))

@@ -20,7 +20,7 @@ type Problem struct {
 	Detail string
 	// Remedy says what helps, where the service does.
 	Remedy string
-	// RequestID finds the request in the service's log and audit trail.
+	// RequestID finds the request in the service's log and audit log.
 	RequestID string
 	// ConfirmPhrase is what has to be typed, of a confirmation that is asked for.
 	ConfirmPhrase string

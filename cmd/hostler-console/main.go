@@ -1,4 +1,10 @@
-// Command hostler-console opens a console of a VM or an app, or a shell of a node, in the terminal that it runs in.
+// Command hostler-console opens the console of a VM or an app, or a node shell,
+// in the terminal that it runs in. For a graphical console it listens on a
+// local port for one VNC viewer.
+//
+// It works without a log-in: the URL of the service and an API key file are
+// flags or variables. hostler console is the same for users of hostler login,
+// but cannot show graphical consoles.
 package main
 
 import (
@@ -16,10 +22,11 @@ import (
 	"github.com/hostler/hostler/client/terminal"
 )
 
-// version is set by the linker.
+// version is the version of the release. The linker sets it with -X.
 var version = "dev"
 
-// options are what the command line says.
+// options contains the command line. silence is how long piped input waits for
+// more output after its end.
 type options struct {
 	url, keyFile, ca string
 	kind, node, rfb  string
@@ -36,6 +43,8 @@ func main() {
 	}
 }
 
+// command returns the command with its flags. HOSTLER_URL, HOSTLER_KEY_FILE and
+// HOSTLER_CA set the defaults of the flags.
 func command() *cobra.Command {
 	var o options
 	c := &cobra.Command{
@@ -70,7 +79,8 @@ func command() *cobra.Command {
 	return c
 }
 
-// fallback is a variable of the environment, or what stands for it.
+// fallback returns the value of an environment variable, or value if it is
+// empty or not set.
 func fallback(name, value string) string {
 	if set := os.Getenv(name); set != "" {
 		return set
@@ -78,7 +88,9 @@ func fallback(name, value string) string {
 	return value
 }
 
-// path is where the tickets of a thing are, below /api/v1.
+// path returns the path below /api/v1 where tickets for an object are
+// requested. The ID must be a positive number; it becomes part of the path
+// unchanged.
 func (o options) path(kind, id string) (string, error) {
 	if n, err := strconv.ParseInt(id, 10, 64); err != nil || n < 1 {
 		return "", fmt.Errorf("invalid ID %q", id)
@@ -92,7 +104,9 @@ func (o options) path(kind, id string) (string, error) {
 	return "", fmt.Errorf("invalid kind %q: use vm, app or host", kind)
 }
 
-// run opens the console and shows it.
+// run requests a ticket and shows the console: a terminal console in this
+// terminal, a graphical one through relay. The service decides which kind it is
+// unless --kind was given.
 func run(ctx context.Context, s *service, path string, o options) error {
 	here := terminal.New(os.Stdin, os.Stdout, &terminal.Bracket{})
 	t, err := s.ticket(ctx, path, o, here)

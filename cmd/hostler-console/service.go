@@ -23,14 +23,16 @@ import (
 	"github.com/hostler/hostler/client/terminal"
 )
 
-// service is the API with a key.
+// service sends requests to the API with an API key.
 type service struct {
 	base   *url.URL
 	key    string
 	client *http.Client
 }
 
-// ticket is the right to connect once.
+// ticket is the right to open one connection to a console. It works once and
+// expires soon. Kind is terminal or graphical; Password is the VNC password of
+// a graphical console and otherwise nil.
 type ticket struct {
 	Ticket   string  `json:"ticket"`
 	Path     string  `json:"path"`
@@ -40,10 +42,14 @@ type ticket struct {
 
 // maxAnswer bounds an answer of the service, in bytes, and maxMessage a message of its socket.
 const (
+	// maxAnswer is the maximum size of a response of the API, and maxMessage
+	// that of one message of the websocket, both in bytes.
 	maxAnswer  = 1 << 20
 	maxMessage = 1 << 20
 )
 
+// newService checks the options and reads the API key. It sends nothing. The
+// certificate authorities of --ca replace those of the system.
 func newService(o options) (*service, error) {
 	base, err := url.Parse(strings.TrimSuffix(o.url, "/"))
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
@@ -71,9 +77,12 @@ func newService(o options) (*service, error) {
 	return &service{base, key, &http.Client{Transport: transport}}, nil
 }
 
+// header returns the header that authenticates a request.
 func (s *service) header() http.Header { return http.Header{"Authorization": {"Bearer " + s.key}} }
 
-// ticket asks for one; the path is below /api/v1.
+// ticket requests a ticket with the size of the terminal; path is relative to
+// /api/v1. It returns the text of the service's refusal as the error if the
+// service refuses.
 func (s *service) ticket(ctx context.Context, path string, o options, here *terminal.Terminal) (t ticket, err error) {
 	query := url.Values{}
 	if o.kind != "" {
@@ -107,7 +116,10 @@ func (s *service) ticket(ctx context.Context, path string, o options, here *term
 	return t, nil
 }
 
-// refusal is what the service says no with, and what it says would help.
+// refusal returns the error of a response: the detail and the remedy of its
+// problem document (RFC 9457). For invalid parameters the detail is a list,
+// whose messages are joined. The text is cleaned, because it goes to a
+// terminal.
 func refusal(answer *http.Response) error {
 	var p struct {
 		Detail json.RawMessage `json:"detail"`
@@ -131,7 +143,9 @@ func refusal(answer *http.Response) error {
 	return errors.New(output.Clean(text))
 }
 
-// connect opens the socket of a ticket.
+// connect opens the websocket of a ticket. Behind a reverse proxy with a base
+// path, the service may know that path and return it in the ticket, or may not;
+// both work. Errors never contain the URL, because the ticket is part of it.
 func (s *service) connect(ctx context.Context, t ticket) (*websocket.Conn, error) {
 	at := s.base.JoinPath(t.Path)
 	if strings.HasPrefix(t.Path, s.base.Path+"/") { // the service knows below which path it is found
@@ -149,7 +163,11 @@ func (s *service) connect(ctx context.Context, t ticket) (*websocket.Conn, error
 	return conn, nil
 }
 
-// relay lets one VNC viewer connect to an address and carries what it and the console say.
+// relay listens on an address, lets one VNC viewer connect, and copies bytes in
+// both directions until either side ends. It opens the console before the
+// viewer connects, because the ticket expires. It prints the VNC password,
+// which is valid for this console only; the listener itself does not
+// authenticate, so the address should be on loopback.
 func (s *service) relay(ctx context.Context, t ticket, address string) error {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {

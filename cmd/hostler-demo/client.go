@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// client speaks to the service as any user would.
+// client calls the API as a user would, with a session cookie. It uses no
+// internal interface, so the demo also shows that the API is sufficient.
 type client struct {
 	base string
 	http *http.Client
@@ -21,12 +22,17 @@ type client struct {
 	browser string
 }
 
+// newClient returns a client without a session. base is the URL of the service
+// without a path.
 func newClient(base string) *client {
 	jar, _ := cookiejar.New(nil) // fails for no options
 	return &client{base: base, http: &http.Client{Jar: jar, Timeout: 60 * time.Second}}
 }
 
-// waitReady polls the readiness page until it says yes.
+// waitReady polls /readyz until it succeeds, for at most a minute: the first
+// start creates a database. It fails early if the process of the service ends.
+// If the service ended although a response arrived, another program listens at
+// the address.
 func (c *client) waitReady(ctx context.Context, service *process) error {
 	ctx, cancel := context.WithTimeout(ctx, 60*time.Second)
 	defer cancel()
@@ -49,7 +55,8 @@ func (c *client) waitReady(ctx context.Context, service *process) error {
 	}
 }
 
-// setUp makes the owner with the token that the service wrote to its state folder, and logs in.
+// setUp creates the first owner with the setup token, which the service writes
+// to its state folder at its first start, and logs in.
 func (c *client) setUp(ctx context.Context, tokenFile, email, password string) error {
 	setupToken, err := os.ReadFile(tokenFile)
 	if err != nil {
@@ -67,7 +74,9 @@ func (c *client) setUp(ctx context.Context, tokenFile, email, password string) e
 	return nil
 }
 
-// enrol adds the simulated cluster with all its tokens and returns the number of guests once they are seen.
+// enrol adds the simulated cluster with a separate token for each capability,
+// reads its inventory once and returns the number of guests. The tokens are the
+// ones that pvesim prints at its start.
 func (c *client) enrol(ctx context.Context, sim simulator) (int, error) {
 	var host struct {
 		ID int64 `json:"id"`
@@ -100,12 +109,15 @@ func (c *client) enrol(ctx context.Context, sim simulator) (int, error) {
 	return len(vms) + len(containers), nil
 }
 
+// call sends a request with JSON. in is the body, or nil for none; out receives
+// the response, or is nil. A status of 300 or more is an error with the body in
+// its text.
 func (c *client) call(ctx context.Context, method, path string, in, out any) error {
 	_, err := c.send(ctx, method, path, in, out)
 	return err
 }
 
-// send is call, and yields the cookies of the answer.
+// send is call and also returns the cookies that the response sets.
 func (c *client) send(ctx context.Context, method, path string, in, out any) ([]*http.Cookie, error) {
 	var body io.Reader
 	if in != nil {

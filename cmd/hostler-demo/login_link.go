@@ -11,17 +11,23 @@ import (
 	"time"
 )
 
-// loginLink is an address that logs a browser in once. Browsers keep cookies by host and not by port, so a server of our own beside the
-// service can hand on the session's cookie, and neither the service nor its page knows a way to log in by an address.
+// loginLink is a URL that logs in one browser once, for convenience in the
+// demo. Browsers send cookies to all ports of a host (RFC 6265 section 8.5), so
+// a second server on another port of the same host can set the session cookie
+// of the service. That way neither the service nor its user interface needs a
+// log-in by URL, which would be a risk in production.
 type loginLink struct {
 	server *http.Server
 	url    string
-	// used is held while a browser is let in, and done says that one was.
+	// used is locked while a browser logs in, and done reports whether one has.
 	used sync.Mutex
 	done bool
 }
 
-// newLoginLink listens beside the service at listen. The caller closes it.
+// newLoginLink starts the server on a free port of the service's host. The path
+// of the URL is random; every other path is not found. A second request with
+// the right path is redirected to the service without a cookie. The caller must
+// call close.
 func newLoginLink(ctx context.Context, listen, email, password string) (*loginLink, error) {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil {
@@ -59,9 +65,12 @@ func newLoginLink(ctx context.Context, listen, email, password string) (*loginLi
 	return l, nil
 }
 
+// close stops the server. Requests that are in progress are canceled.
 func (l *loginLink) close() { _ = l.server.Close() }
 
-// logIn makes a session for a browser of that name, and yields its cookies.
+// logIn creates a session and returns its cookies. browser is the User-Agent of
+// the browser that will use the session, so that the list of sessions shows
+// that browser.
 func logIn(ctx context.Context, base, email, password, browser string) ([]*http.Cookie, error) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()

@@ -1,6 +1,9 @@
-// Command hostler-demo is what make run starts: a simulated Proxmox VE cluster and the service beside it, with an owner
-// made and the cluster enrolled. It works in a temporary folder, and Ctrl-C stops and removes all of it. hostler-demo receive
-// is a receiver of webhooks, for trying out notifications.
+// Command hostler-demo runs Hostler with a simulated Proxmox VE cluster, as
+// make run does. It starts pvesim and hostlerd from the folder --bin, creates
+// an owner, enrolls the cluster and prints how to log in. Everything is in a
+// temporary folder; Ctrl-C stops the programs and removes it.
+//
+// hostler-demo receive is a receiver for webhooks, to try out notifications.
 package main
 
 import (
@@ -44,10 +47,13 @@ func main() {
 	}
 }
 
-// owner is the first owner's e-mail address.
+// owner is the email address of the owner that the demo creates.
 const owner = "owner@example.com"
 
-// checkFree returns an error if another program listens on the address: the demo would take its answers for those of its own service.
+// checkFree returns an error if another program listens on the address. Without
+// this check the demo could set up and use the other program's service by
+// mistake. The port can be taken between the check and the start; then hostlerd
+// fails by itself.
 func checkFree(ctx context.Context, address string) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
@@ -57,6 +63,10 @@ func checkFree(ctx context.Context, address string) error {
 	return listener.Close()
 }
 
+// run starts everything, prints how to log in, and waits for Ctrl-C or for the
+// end of one of the programs. The deferred calls stop the programs in the
+// reverse order of their start: the service before the simulator, so that it
+// does not log lost hosts while it stops.
 func run(ctx context.Context, bin, listen string, nodes, guests int) error {
 	if err := checkFree(ctx, listen); err != nil {
 		return err
@@ -132,5 +142,7 @@ Ctrl-C stops everything.
 	}
 }
 
-// stopTime is what a child gets to end by itself.
+// stopTime is how long a child process may take to stop after SIGTERM before it
+// is killed. It exceeds the time limit of hostlerd itself, 10 seconds, so that
+// the private PostgreSQL is stopped in order.
 const stopTime = 12 * time.Second

@@ -17,13 +17,17 @@ import (
 )
 
 const (
-	// maxPayload is the largest webhook that is read, in bytes.
+	// maxPayload is the maximum size of a webhook that is read, in bytes.
 	maxPayload = 1 << 20
-	// oldest is how far a webhook's time may be from ours: what was overheard is not taken later.
+	// oldest is the maximum difference between the time in a webhook and the
+	// local clock. It limits replays of recorded webhooks. The libraries of
+	// Standard Webhooks use the same tolerance.
 	oldest = 5 * time.Minute
 )
 
-// receive is a receiver of webhooks, to see what a channel sends: it checks signatures and prints a line for each that arrives.
+// receive runs a receiver of webhooks until ctx ends. It checks the signature
+// of each webhook if --secret is given, prints one line per webhook, and
+// responds with 204. A webhook with a wrong signature gets 401.
 func receive(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("hostler-demo receive", flag.ContinueOnError)
 	listen := flags.String("listen", "127.0.0.1:0", "address to listen on; port 0 chooses a free port")
@@ -65,7 +69,11 @@ func receive(ctx context.Context, args []string, out io.Writer) error {
 	return nil
 }
 
-// genuine checks that whoever has the secret has sent the body, and lately.
+// genuine returns an error if the webhook is not signed with the secret or is
+// not recent. The headers and the signed text follow the Standard Webhooks
+// specification. Webhook-Signature may contain several signatures, separated by
+// spaces, while a secret is being replaced; one match is enough. The comparison
+// takes constant time.
 func genuine(header http.Header, body []byte, secret string) error {
 	if secret == "" {
 		return nil

@@ -1,4 +1,6 @@
-// Command hostler-plugin-folder serves the catalog of a local folder as a plugin. The service starts it.
+// Command hostler-plugin-folder is the plugin with the catalog of a local
+// folder (package plugins/folder). The service starts it and speaks to it over
+// a local socket; it does nothing useful when started by hand.
 package main
 
 import (

@@ -1,4 +1,6 @@
-// Command hostler-plugin-lxd serves the driver for LXD and Incus as a plugin. The service starts it.
+// Command hostler-plugin-lxd is the plugin with the driver for LXD and Incus
+// (package plugins/lxd). The service starts it and speaks to it over a local
+// socket; it does nothing useful when started by hand.
 package main
 
 import (

@@ -1,4 +1,7 @@
-// Command hostler-plugin-pve serves the Proxmox VE driver and firewall backend as a plugin. The service starts it.
+// Command hostler-plugin-pve is the plugin with the driver and the firewall
+// backend for Proxmox VE (package plugins/pve). The service starts it and
+// speaks to it over a local socket; it does nothing useful when started by
+// hand.
 package main
 
 import (

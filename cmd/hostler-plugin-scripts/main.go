@@ -1,4 +1,6 @@
-// Command hostler-plugin-scripts serves the catalog of the community scripts as a plugin. The service starts it.
+// Command hostler-plugin-scripts is the plugin with the catalog of the
+// community scripts (package plugins/scripts). The service starts it and speaks
+// to it over a local socket; it does nothing useful when started by hand.
 package main
 
 import (

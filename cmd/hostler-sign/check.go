@@ -10,6 +10,9 @@ import (
 	"github.com/hostler/hostler/updater/release"
 )
 
+// checkCommand returns the command check. PLACE is a folder or the URL of a
+// published release. It uses the same code as the updater, so a release that
+// passes can be installed by everyone who trusts one of the keys in --trusted.
 func checkCommand() *cobra.Command {
 	var trusted string
 	c := &cobra.Command{
@@ -37,11 +40,15 @@ func checkCommand() *cobra.Command {
 	return c
 }
 
+// isFolder reports whether a path is an existing folder. Everything else is
+// read as a URL.
 func isFolder(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }
 
+// check verifies the newest manifest of a source and then the tarball of every
+// architecture, not only of this machine's.
 func check(cmd *cobra.Command, source release.Source, keys []release.Key) error {
 	m, _, key, err := release.Latest(cmd.Context(), source, keys)
 	if err != nil {
@@ -57,7 +64,9 @@ func check(cmd *cobra.Command, source release.Source, keys []release.Key) error 
 	return err
 }
 
-// checkTarball downloads and unpacks it as an installation would.
+// checkTarball downloads a tarball, compares its size and checksum, and unpacks
+// it in a temporary folder with the rules of an installation: a file outside of
+// the tree or of an unexpected type is an error.
 func checkTarball(cmd *cobra.Command, source release.Source, file release.File) error {
 	dir, err := os.MkdirTemp("", "hostler-sign-")
 	if err != nil {

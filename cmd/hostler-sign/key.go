@@ -12,18 +12,22 @@ import (
 	"github.com/hostler/hostler/updater/release"
 )
 
-// keyFlags say where private keys are and what opens them.
+// keyFlags are the flags that select private keys. All keys of one call have
+// the same passphrase file; keys without encryption ignore it.
 type keyFlags struct {
 	files      []string
 	passphrase string
 }
 
+// bind adds the flags to a command.
 func (f *keyFlags) bind(c *cobra.Command) {
 	c.Flags().StringSliceVar(&f.files, "key", nil, "private key in PEM; more than once to sign by several")
 	c.Flags().StringVar(&f.passphrase, "passphrase-file", "", "file whose first line is the passphrase of the keys")
 }
 
-// signers reads the private keys.
+// signers reads the private keys. It refuses a key file that other users can
+// read, like ssh does: the file must have been protected from the beginning, so
+// a warning would come too late.
 func (f *keyFlags) signers() ([]*release.Signer, error) {
 	if len(f.files) == 0 {
 		return nil, errors.New("name a private key with --key")
@@ -50,6 +54,9 @@ func (f *keyFlags) signers() ([]*release.Signer, error) {
 	return signers, nil
 }
 
+// readPassphrase returns the first line of the passphrase file, without its
+// line end. The passphrase is read from a file, because a command line is
+// visible to other users and the build has no terminal.
 func readPassphrase(path string) ([]byte, error) {
 	if path == "" {
 		return nil, errors.New("the key needs a passphrase; name a file with --passphrase-file")
@@ -65,12 +72,15 @@ func readPassphrase(path string) ([]byte, error) {
 	return line, nil
 }
 
+// keyCommand groups the commands for keys.
 func keyCommand() *cobra.Command {
 	key := &cobra.Command{Use: "key", Short: "Keys that sign releases"}
 	key.AddCommand(newKeyCommand(), showKeyCommand())
 	return key
 }
 
+// newKeyCommand returns the command that creates a key pair and prints the ID
+// of the key.
 func newKeyCommand() *cobra.Command {
 	var passphrase string
 	c := &cobra.Command{
@@ -100,7 +110,10 @@ func newKeyCommand() *cobra.Command {
 	return c
 }
 
-// writeKey writes both halves, and overwrites nothing: a key that is gone cannot be made again.
+// writeKey writes the private key with mode 0600, and then the public key
+// beside it. It overwrites nothing: a lost private key cannot be restored, and
+// installations would refuse all later releases. For NAME.key the public key is
+// NAME with the suffix of public keys.
 func writeKey(signer *release.Signer, path string, passphrase []byte) error {
 	private, err := signer.PEM(passphrase)
 	if err != nil {
@@ -116,6 +129,8 @@ func writeKey(signer *release.Signer, path string, passphrase []byte) error {
 	return writeNew(strings.TrimSuffix(path, ".key")+release.KeySuffix, public, 0o644)
 }
 
+// writeNew creates a file and syncs it to disk. It fails if the file exists,
+// also when it appears at the same moment (O_EXCL).
 func writeNew(path string, text []byte, mode os.FileMode) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
@@ -128,6 +143,8 @@ func writeNew(path string, text []byte, mode os.FileMode) error {
 	return nil
 }
 
+// showKeyCommand returns the command that prints the ID of a public key, to
+// compare it with the ID that an installation or a release names.
 func showKeyCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "show FILE",

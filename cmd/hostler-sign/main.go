@@ -1,5 +1,14 @@
-// Command hostler-sign makes, signs and checks releases. It is for the build machine: the only place where a private key
-// is ever read.
+// Command hostler-sign creates, signs and checks releases. It belongs on the
+// build machine, the only place where a private key is read; installations only
+// contain public keys.
+//
+// A release is made in three steps:
+//
+//	hostler-sign pack FOLDER hostler-linux-amd64.tar.gz
+//	hostler-sign publish --key release.key --file linux/amd64=... FOLDER
+//	hostler-sign check --trusted KEYS PLACE
+//
+// Package updater/release defines the formats.
 package main
 
 import (
@@ -16,6 +25,7 @@ func main() {
 	}
 }
 
+// command returns the tree of commands.
 func command() *cobra.Command {
 	root := &cobra.Command{Use: "hostler-sign", Short: "Create, sign and check releases " +
 		"of Hostler", SilenceUsage: true, SilenceErrors: true}

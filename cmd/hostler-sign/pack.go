@@ -11,6 +11,10 @@ import (
 	"github.com/hostler/hostler/updater/release"
 )
 
+// packCommand returns the command that packs a release reproducibly: the same
+// files and the same date give the same bytes, so that others can rebuild a
+// release and compare checksums. It removes an incomplete tarball after an
+// error.
 func packCommand() *cobra.Command {
 	var date string
 	c := &cobra.Command{
@@ -35,7 +39,9 @@ func packCommand() *cobra.Command {
 	return c
 }
 
-// parseDate follows reproducible-builds.org for SOURCE_DATE_EPOCH.
+// parseDate returns the date of a release: the flag, or SOURCE_DATE_EPOCH (a
+// number of seconds since 1970, reproducible-builds.org), or now with a
+// precision of one second.
 func parseDate(text string) (time.Time, error) {
 	if text == "" {
 		if epoch := os.Getenv("SOURCE_DATE_EPOCH"); epoch != "" {

@@ -15,6 +15,11 @@ import (
 	"github.com/hostler/hostler/updater/release"
 )
 
+// publishCommand returns the command that writes and signs the manifest. The
+// manifest lists one tarball per architecture and can change which keys
+// installations trust: --add-key announces a key and --withdraw-key removes
+// one. To replace a key, publish one release that adds the new key and is
+// signed with the old one, and withdraw the old key later.
 func publishCommand() *cobra.Command {
 	var keys keyFlags
 	var date string
@@ -60,7 +65,9 @@ func publishCommand() *cobra.Command {
 	return c
 }
 
-// describeFiles measures the tarballs.
+// describeFiles returns the manifest's entries of the tarballs. Each entry of
+// files is ARCHITECTURE=NAME, where the name must be a plain file name in dir,
+// because installations download it from beside the manifest.
 func describeFiles(dir string, files []string) (map[string]release.File, error) {
 	described := map[string]release.File{}
 	for _, entry := range files {
@@ -80,6 +87,8 @@ func describeFiles(dir string, files []string) (map[string]release.File, error) 
 	return described, nil
 }
 
+// describeFile returns the name, the size in bytes and the SHA-256 of a
+// tarball.
 func describeFile(path string) (release.File, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -94,6 +103,7 @@ func describeFile(path string) (release.File, error) {
 	return release.File{Name: filepath.Base(path), Size: n, SHA256: hex.EncodeToString(sum.Sum(nil))}, nil
 }
 
+// readKeys reads public keys in PEM. Publish checks their content.
 func readKeys(paths []string) ([]string, error) {
 	var keys []string
 	for _, path := range paths {

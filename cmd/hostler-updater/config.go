@@ -9,7 +9,9 @@ import (
 	"github.com/hostler/hostler/updater/installation"
 )
 
-// open reads the configuration and makes the updater that it describes.
+// open reads the configuration file and returns the updater that it describes,
+// for the architecture of this program. The log goes to standard error, which
+// is the journal when systemd starts the program.
 func open(path string) (*updater.Updater, installation.Config, error) {
 	c, err := installation.ReadConfig(path)
 	if err != nil {

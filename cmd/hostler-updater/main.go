@@ -1,5 +1,11 @@
-// Command hostler-updater replaces one release of the service by a newer one, and puts the old one back when anything
-// fails. It runs as root, started by systemd or by hand.
+// Command hostler-updater replaces a release of the service by a newer one and
+// restores the old one if anything fails. It runs as root, started by systemd
+// or by hand; the service itself never runs as root, and only asks for an
+// update through a request file.
+//
+// The commands are run (update), install (from a package), resume (after a
+// crash), rollback and status. Package updater implements the steps and their
+// order.
 package main
 
 import (
@@ -17,7 +23,7 @@ import (
 	"github.com/hostler/hostler/updater/installation"
 )
 
-// version is set by the linker to the release's version.
+// version is the version of the release. The linker sets it with -X.
 var version = "dev"
 
 func main() {
@@ -33,6 +39,8 @@ func main() {
 	}
 }
 
+// command returns the tree of commands. All of them read the same configuration
+// file.
 func command() *cobra.Command {
 	path := installation.DefaultConfig
 	root := &cobra.Command{Use: "hostler-updater", Short: "Update Hostler, or restore the previous version", Version: version,
@@ -42,6 +50,9 @@ func command() *cobra.Command {
 	return root
 }
 
+// runCommand returns the command that installs the newest release of the
+// channel. With --requested it takes the request file of the service instead;
+// systemd starts it that way when the file appears.
 func runCommand(path *string) *cobra.Command {
 	var options updater.Options
 	var requested bool
@@ -69,8 +80,10 @@ func runCommand(path *string) *cobra.Command {
 	return c
 }
 
-// runRequested does what the request file asks for. Whoever asked waits for an answer, so a request that does not become a
-// run is told of as well.
+// runRequested performs the request of the service. TakeRequest removes the
+// file, so a request that fails is not repeated forever. If the run does not
+// start, the reason is stored as a refusal in the state folder, because the
+// person who requested the update waits for a result in the user interface.
 func runRequested(cmd *cobra.Command, u *updater.Updater, cfg installation.Config) error {
 	request, err := installation.TakeRequest(cfg.Request)
 	if err != nil || request == nil {
@@ -84,6 +97,10 @@ func runRequested(cmd *cobra.Command, u *updater.Updater, cfg installation.Confi
 	return tell(cmd)(result, nil)
 }
 
+// installCommand returns the command that package scripts call. A downgrade and
+// an offline system (for example an image build, without a running systemd) are
+// not errors: the package manager must be able to finish, and the message says
+// how to install the release later.
 func installCommand(path *string) *cobra.Command {
 	var tree string
 	var offline bool
@@ -112,6 +129,9 @@ func installCommand(path *string) *cobra.Command {
 	return c
 }
 
+// resumeCommand returns the command that finishes an interrupted update.
+// systemd starts it after a run that failed or was interrupted, and repeats it
+// until a version of the service runs.
 func resumeCommand(path *string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "resume",
@@ -128,8 +148,10 @@ func resumeCommand(path *string) *cobra.Command {
 	}
 }
 
-// settled prints the end of a run for those who only must know whether a healthy version is in its place: it is an error
-// only while there is something to resume.
+// settled prints the result of a run for callers that only need to know whether
+// a healthy version is installed. It returns an error only while there is
+// something to resume; a rollback that completed counts as success, with its
+// reason on standard error.
 func settled(cmd *cobra.Command, result *updater.Result, err error) error {
 	told := tell(cmd)(result, err)
 	if err == nil && told != nil && result.Step.Final() {
@@ -139,6 +161,9 @@ func settled(cmd *cobra.Command, result *updater.Result, err error) error {
 	return told
 }
 
+// rollbackCommand returns the command that restores the previous release. With
+// --restore-database it also restores the backup from before the update, and
+// data written since then is lost.
 func rollbackCommand(path *string) *cobra.Command {
 	var restore bool
 	c := &cobra.Command{
@@ -158,6 +183,8 @@ func rollbackCommand(path *string) *cobra.Command {
 	return c
 }
 
+// statusCommand returns the command that prints the state of the last run. It
+// only reads files and does not need the service.
 func statusCommand(path *string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
@@ -181,7 +208,9 @@ func statusCommand(path *string) *cobra.Command {
 	}
 }
 
-// tell prints the end of a run. A run that did not do what it was for is an error, so that systemd sees it.
+// tell prints the result of a run. A run that did not install the release is an
+// error, so that systemd marks the unit as failed. A rollback that a person
+// requested (ErrRequested) is not.
 func tell(cmd *cobra.Command) func(*updater.Result, error) error {
 	return func(r *updater.Result, err error) error {
 		if err != nil {
@@ -203,6 +232,8 @@ func tell(cmd *cobra.Command) func(*updater.Result, error) error {
 	}
 }
 
+// printStatus prints the state, the reason if there is one, and the duration of
+// each step that ended.
 func printStatus(cmd *cobra.Command, s *installation.Status) error {
 	out := cmd.OutOrStdout()
 	_, err := fmt.Fprintf(out, "%s: from %s to %s, step %s\n", s.State, s.From, s.To, s.Step)

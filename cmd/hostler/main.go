@@ -1,4 +1,5 @@
-// Command hostler looks after hosts, VMs and apps of a Hostler service from the command line.
+// Command hostler manages hosts, VMs and apps of a Hostler service from the
+// command line. Package client/command implements it.
 package main
 
 import (
@@ -12,7 +13,7 @@ import (
 	"github.com/hostler/hostler/client/output"
 )
 
-// version is set by the linker.
+// version is the version of the release. The linker sets it with -X.
 var version = "dev"
 
 func main() {

@@ -20,7 +20,12 @@ import (
 	"github.com/hostler/hostler/core/secret"
 )
 
-// newACME is the manager of the configuration's certificates, nil where none are asked for. Its fallback is our own certificate.
+// newACME returns the manager that requests certificates from an ACME authority
+// (RFC 8555), or nil if the configuration names no domains. Until the first
+// certificate arrives, and for other names, the listener presents the
+// self-signed certificate. An external account binding ties the account to one
+// that the authority created; its key is a secret, so errors about the key file
+// never show its content.
 func newACME(cfg Config, d *db.DB, keys secret.Keys, log hclog.Logger) (*acme.Manager, error) {
 	if len(cfg.ACME.domains) == 0 {
 		return nil, nil
@@ -57,7 +62,11 @@ func newACME(cfg Config, d *db.DB, keys secret.Keys, log hclog.Logger) (*acme.Ma
 	return acme.New(c), nil
 }
 
-// serveChallenges listens without TLS where the configuration says so, until the context ends.
+// serveChallenges opens the listener for the challenge http-01 if the
+// configuration has one, and serves it until ctx ends. It has no TLS, because
+// the authority connects to port 80 before a certificate exists (RFC 8555
+// section 8.3). Its limits are tighter than those of the API, since anybody on
+// the network can reach it and it only serves small responses.
 func serveChallenges(ctx context.Context, cfg Config, m *acme.Manager, log hclog.Logger) error {
 	if m == nil || cfg.ACME.Listen == "" {
 		return nil

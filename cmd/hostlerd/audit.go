@@ -9,15 +9,21 @@ import (
 	"github.com/hostler/hostler/core/audit"
 )
 
-// exitFinding is the exit code of a check that was made and found something wrong. That it could not be made is 1, as for every
-// command.
+// exitFinding is the exit status of a check that was performed and found
+// something wrong. A check that could not be performed exits with 1, like any
+// failed command, so monitoring can tell the two apart.
 const exitFinding = 2
 
-// finding is what a check has found.
+// finding is what a check found, as an error. main turns it into exitFinding.
 type finding string
 
+// Error returns the text of the finding.
 func (f finding) Error() string { return string(f) }
 
+// auditCommand groups the commands for the audit log. Its only command verifies
+// the hash chain of the log and can run beside the service. An empty log is a
+// finding too: the first start writes an entry, and so does clearing the log,
+// so only somebody with access to the database can have removed all of them.
 func auditCommand(cfg *Config) *cobra.Command {
 	trail := &cobra.Command{Use: "audit", Short: "The audit log"}
 	trail.AddCommand(&cobra.Command{
@@ -52,6 +58,9 @@ func auditCommand(cfg *Config) *cobra.Command {
 	return trail
 }
 
+// verifyTrail verifies the hash chain of the audit log. It needs the key file,
+// because the chain is keyed: somebody who can only write to the database
+// cannot forge it.
 func verifyTrail(ctx context.Context, cfg Config) (audit.Report, error) {
 	d, err := joinDatabase(ctx, cfg, newLogger(cfg))
 	if err != nil {

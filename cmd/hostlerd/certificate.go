@@ -11,7 +11,12 @@ import (
 	"github.com/hostler/hostler/cmd/hostlerd/selfsigned"
 )
 
-// ownCertificate is the listener's where none is given: it is kept in the state folder.
+// ownCertificate returns the self-signed certificate of the service, for a
+// listener without a configured certificate. It is kept in tls/self-signed.pem
+// in the state folder, so that clients can pin its fingerprint. A new one is
+// created if none exists or the old one expired. A file that cannot be read is
+// an error and is not replaced: a new certificate would break every client that
+// pinned the old one.
 func ownCertificate(cfg Config) (tls.Certificate, error) {
 	file := filepath.Join(cfg.StateDir, "tls", "self-signed.pem")
 	cert, err := tls.LoadX509KeyPair(file, file)

@@ -19,70 +19,106 @@ import (
 	"github.com/hostler/hostler/core/selfupdate"
 )
 
-// Config is everything that the service is told from outside. Each field is a flag, and an environment variable of the
-// same name in capitals with HOSTLER_ before it; a flag wins.
+// Config is the configuration of the service. Each field is a flag, and an
+// environment variable with the same name in capitals and the prefix HOSTLER_;
+// the flag wins. There is no configuration file: a unit file or a container
+// sets variables. Settings that can change at run time are in the database
+// instead.
+//
+// check completes the fields after parsing: it fills in defaults that depend on
+// other fields and makes all paths absolute.
 type Config struct {
-	// Listen is the address of the HTTP API. A loopback address speaks plain HTTP, any other TLS.
+	// Listen is the address of the HTTP API, as host:port. A loopback address
+	// serves plain HTTP, any other one TLS.
 	Listen string
-	// DatabaseURL is a PostgreSQL connection string; empty runs a private cluster below StateDir. Give one that holds a
-	// password in the environment or a password file, not as a flag: flags are seen by every user of the machine.
+	// DatabaseURL is a PostgreSQL connection string. If empty, the service runs
+	// a private PostgreSQL below StateDir. A URL with a password belongs into
+	// the environment or a password file, not into a flag: every user of the
+	// machine can see flags.
 	DatabaseURL string
-	// StateDir holds the private cluster, the certificate, the setup token and, unless KeyFile says otherwise, the key file.
+	// StateDir is the folder for the private PostgreSQL, the self-signed
+	// certificate, the setup token and, unless KeyFile names another place, the
+	// key file.
 	StateDir string
-	// KeyFile is the file with the key of the secrets. check fills in what holds when it is empty: the credential secret.key
-	// where systemd gave one (LoadCredential=), else keys/secret.key in StateDir.
+	// KeyFile is the file with the key that encrypts secrets in the database.
+	// If empty, check sets it to the systemd credential secret.key
+	// (LoadCredential=) if there is one, and otherwise to keys/secret.key in
+	// StateDir.
 	KeyFile string
-	// UploadDir is where files wait that are uploaded; empty is uploads in StateDir.
+	// UploadDir is the folder for uploaded files until they are on their
+	// storage. If empty, it is uploads in StateDir. It needs room for the
+	// largest upload.
 	UploadDir string
-	// PluginDir is where the plugins' programs are.
+	// PluginDir is the folder with the plugins of the release. An update
+	// replaces it.
 	PluginDir string
-	// OwnPluginDir is where an administrator puts further ones, which stay there when an update replaces PluginDir.
+	// OwnPluginDir is the folder for plugins that an administrator adds.
+	// Updates do not touch it, and it may be missing.
 	OwnPluginDir string
-	// RefuseWritablePlugins runs no plugin that the service's own user could replace: neither program nor folder, nor any
-	// folder above, may be writable by it. Without it that is only warned of.
+	// RefuseWritablePlugins makes the service refuse plugins that its own user
+	// could replace: the program, its folder and all folders above must not be
+	// writable for it. Without it the service only logs a warning.
 	RefuseWritablePlugins bool
-	// AllowLoopbackHosts lets hypervisors be enrolled at loopback and link-local addresses.
+	// AllowLoopbackHosts allows hosts at loopback and link-local addresses. It
+	// is off by default, because a user could otherwise make the service
+	// connect to other programs on its machine or to a cloud's metadata
+	// service.
 	AllowLoopbackHosts bool
-	// TrustedProxies are the networks of the reverse proxies that are believed when they tell of their clients, as
-	// proxy.ParseNetworks reads them.
+	// TrustedProxies are the networks of the reverse proxies whose X-Forwarded
+	// headers are trusted, in the notation of proxy.ParseNetworks. Headers from
+	// other addresses are ignored.
 	TrustedProxies string
-	// BaseURL is where clients find the service, as proxy.ParseBaseURL reads it; empty where it is found without a proxy.
+	// BaseURL is the URL of the service for its users, in the notation of
+	// proxy.ParseBaseURL. It is empty if the service is reached without a
+	// proxy.
 	BaseURL string
-	// LogLevel is trace, debug, info, warn or error; LogFormat text or json.
+	// LogLevel is trace, debug, info, warn or error. LogFormat is text or json.
 	LogLevel  string
 	LogFormat string
-	// TLSCert and TLSKey are PEM files for the listener; both empty makes a self-signed certificate.
+	// TLSCert and TLSKey are PEM files for the listener. They are set together;
+	// if both are empty, the certificate is self-signed.
 	TLSCert string
 	TLSKey  string
-	// ACME is of whom the listener's certificates are asked for.
+	// ACME configures the authority that issues the listener's certificates.
 	ACME ACME
-	// UpdateConfig is the updater's configuration; one that is not there means no updates. Shape is how the service was
-	// installed: package, container or source; empty for what the machine says.
+	// UpdateConfig is the configuration file of the updater; if it does not
+	// exist, the service offers no updates. Shape is how the service was
+	// installed: package, container or source, or empty to detect it.
 	UpdateConfig string
 	Shape        string
 
-	// proxy is what TrustedProxies and BaseURL say.
+	// proxy is parsed from TrustedProxies and BaseURL by check.
 	proxy proxy.Config
 }
 
-// ACME asks an authority for the listener's certificates where Domains is not empty.
+// ACME configures certificates from an authority (RFC 8555). It is off if
+// Domains is empty.
 type ACME struct {
-	// Domains are names between commas, as acme.ParseDomains reads them.
+	// Domains are the names in the certificate, separated by commas, in the
+	// notation of acme.ParseDomains.
 	Domains string
-	// Directory is the authority's URL, Let's Encrypt's when empty, and CA a PEM file with who signs that server's certificate.
+	// Directory is the URL of the authority's directory; empty means Let's
+	// Encrypt. CA is a PEM file with the authority that signed the certificate
+	// of that server, for a private ACME server.
 	Directory, CA string
 	Email         string
-	// Terms is "agreed" when the authority's terms of service are.
+	// Terms must be "agreed": the administrator confirms the terms of service
+	// of the authority with it.
 	Terms string
-	// BindingID and BindingKeyFile tie the account to one that the authority has: its id, and a file with the key in base64url.
+	// BindingID and BindingKeyFile tie the account to an existing one (external
+	// account binding): the ID, and a file with the key in base64url.
 	BindingID, BindingKeyFile string
-	// Listen is an address without TLS for the challenge http-01 and for those who come there; empty for none.
+	// Listen is an address without TLS, such as :80, for the challenge http-01.
+	// It also redirects browsers to the service. If empty, only challenges on
+	// the listener with TLS work.
 	Listen string
 
+	// domains is parsed from Domains by check.
 	domains []string
 }
 
-// DefaultConfig is what holds when nothing is said.
+// DefaultConfig returns the configuration without flags and environment
+// variables.
 func DefaultConfig() Config {
 	return Config{
 		Listen:       "127.0.0.1:8480",
@@ -96,7 +132,10 @@ func DefaultConfig() Config {
 	}
 }
 
-// defaultStateDir is systemd's folder where it gave one, the system's for root and the user's own otherwise.
+// defaultStateDir returns the default of StateDir: the folder that systemd
+// created (StateDirectory=), /var/lib/hostler for root, and otherwise a folder
+// of the user by the XDG base directory specification. It is empty if nothing
+// applies; then check asks for a folder.
 func defaultStateDir() string {
 	if dir := os.Getenv("STATE_DIRECTORY"); dir != "" {
 		return dir
@@ -113,7 +152,8 @@ func defaultStateDir() string {
 	return ""
 }
 
-// defaultPluginDir is the folder plugins beside the running program.
+// defaultPluginDir returns the folder plugins beside the running program, so
+// that every release uses its own plugins.
 func defaultPluginDir() string {
 	program, err := os.Executable()
 	if err != nil {
@@ -122,11 +162,14 @@ func defaultPluginDir() string {
 	return filepath.Join(filepath.Dir(program), "plugins")
 }
 
-// credentials is the folder of what systemd gives to the unit by LoadCredential=; empty when it gave nothing.
+// credentials returns the folder with the credentials of the unit
+// (LoadCredential=), or "" without systemd or without credentials.
 func credentials() string { return os.Getenv("CREDENTIALS_DIRECTORY") }
 
-// defaultKeyFile is systemd's credential where it gave one, else a file in the state folder. A credential that cannot be
-// looked at is taken all the same: another key must not come into use because of a fault.
+// defaultKeyFile returns the systemd credential secret.key if it exists, and
+// otherwise a file in the state folder. A credential that cannot be inspected
+// is used all the same: because of a temporary fault the service must not
+// create a second key and encrypt secrets with it.
 func defaultKeyFile(state string) string {
 	if dir := credentials(); dir != "" {
 		path := filepath.Join(dir, "secret.key")
@@ -137,13 +180,16 @@ func defaultKeyFile(state string) string {
 	return filepath.Join(state, "keys", "secret.key")
 }
 
-// keyIsCredential reports whether the key file is a credential: a read-only copy from the start of the unit.
+// keyIsCredential reports whether the key file is a systemd credential. That is
+// a read-only copy from the start of the unit, so the key cannot be rotated
+// while the service runs.
 func (c *Config) keyIsCredential() bool {
 	dir := credentials()
 	return dir != "" && filepath.Dir(c.KeyFile) == filepath.Clean(dir)
 }
 
-// bind makes the flags that fill in c.
+// bind adds the flags that fill in the configuration. Their help texts are part
+// of the documentation.
 func (c *Config) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&c.Listen, "listen", c.Listen, "address to listen on; uses TLS unless it is a loopback address")
 	flags.StringVar(&c.DatabaseURL, "database-url", c.DatabaseURL,
@@ -188,12 +234,16 @@ func (c *Config) bind(flags *pflag.FlagSet) {
 		"how the service was installed: package, container or source (default: detected)")
 }
 
-// variable returns the name of the environment variable of a flag.
+// variable returns the name of the environment variable of a flag, such as
+// HOSTLER_STATE_DIR for state-dir.
 func variable(flag string) string {
 	return "HOSTLER_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// fromEnvironment fills in every flag that was not given from HOSTLER_<NAME>.
+// fromEnvironment sets every flag that is not on the command line from its
+// environment variable. An empty variable counts as not set, because container
+// tools cannot easily remove a variable. All invalid variables are reported at
+// once; the errors do not show values, which can be secret.
 func fromEnvironment(flags *pflag.FlagSet, lookup func(string) (string, bool)) error {
 	var faults []error
 	flags.VisitAll(func(flag *pflag.Flag) {
@@ -209,7 +259,9 @@ func fromEnvironment(flags *pflag.FlagSet, lookup func(string) (string, bool)) e
 	return errors.Join(faults...)
 }
 
-// check reports every fault of the configuration at once.
+// check validates and completes the configuration. It reports all faults at
+// once, so that an administrator does not have to start the service once per
+// mistake. It does not look at files or the network.
 func (c *Config) check() error {
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
@@ -283,7 +335,9 @@ func (c *Config) check() error {
 	return errors.Join(faults...)
 }
 
-// check reports what is wrong with it.
+// check validates the ACME settings. given reports whether certificate files
+// are configured, which exclude ACME. The error about the directory does not
+// show the URL, because it can contain a password.
 func (a *ACME) check(given bool, fault func(format string, args ...any)) {
 	var err error
 	if a.domains, err = acme.ParseDomains(a.Domains); err != nil {

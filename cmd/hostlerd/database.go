@@ -13,19 +13,27 @@ import (
 	"github.com/hostler/hostler/core/db/private"
 )
 
-// database is the open database and, when it is ours, the cluster that it lives in.
+// database is the connection pool and what this process started for it. close
+// must be called once.
 type database struct {
 	*db.DB
-	// cluster is the private one of a service; nil for a server that was given, and for commands.
+	// cluster is the private PostgreSQL if this process started it. It is nil
+	// for an external server, and for a command that joined the running
+	// service's PostgreSQL.
 	cluster *private.Cluster
-	// leave ends what was started for the database.
+	// leave stops the private PostgreSQL if this process started it; otherwise
+	// it is nil.
 	leave func(context.Context) error
 }
 
-// stopCluster is what PostgreSQL gets to write out its data before it is told to hurry.
+// stopCluster is how long PostgreSQL may take for a smooth shutdown before it
+// is stopped faster.
 const stopCluster = 3 * time.Second
 
-// openDatabase opens the given server, or starts the private cluster for a service.
+// openDatabase connects to the configured server, or starts the private
+// PostgreSQL and connects to it. It does not migrate the schema. Only the
+// service uses it: it fails with private.ErrInUse if another process runs the
+// private PostgreSQL.
 func openDatabase(ctx context.Context, cfg Config, log hclog.Logger) (*database, error) {
 	if cfg.DatabaseURL != "" {
 		return connect(ctx, cfg.DatabaseURL, log, &database{})
@@ -37,7 +45,8 @@ func openDatabase(ctx context.Context, cfg Config, log hclog.Logger) (*database,
 	return connect(ctx, cluster.URL(), log, &database{cluster: cluster, leave: cluster.Stop})
 }
 
-// joinDatabase is openDatabase for a command, which may run beside the service. It brings the schema to this release.
+// joinDatabase opens the database for a command, which may run beside the
+// service, and migrates the schema to this release. A newer schema is an error.
 func joinDatabase(ctx context.Context, cfg Config, log hclog.Logger) (*database, error) {
 	if cfg.DatabaseURL == "" {
 		return joinPrivate(ctx, cfg, log)
@@ -45,7 +54,8 @@ func joinDatabase(ctx context.Context, cfg Config, log hclog.Logger) (*database,
 	return migrated(ctx, cfg.DatabaseURL, log, &database{})
 }
 
-// joinPrivate uses the cluster of the running service, and starts it for the time of the command when none runs.
+// joinPrivate connects to the private PostgreSQL of the running service. If no
+// service runs, it starts PostgreSQL for the duration of the command.
 func joinPrivate(ctx context.Context, cfg Config, log hclog.Logger) (*database, error) {
 	config := privateConfig(cfg, log)
 	cluster, err := private.Start(ctx, config)
@@ -62,6 +72,8 @@ func joinPrivate(ctx context.Context, cfg Config, log hclog.Logger) (*database, 
 	return migrated(ctx, url, log, &database{})
 }
 
+// migrated connects to a server and migrates the schema. On an error it closes
+// everything that d contains.
 func migrated(ctx context.Context, url string, log hclog.Logger, d *database) (*database, error) {
 	d, err := connect(ctx, url, log, d)
 	if err != nil {
@@ -74,10 +86,14 @@ func migrated(ctx context.Context, url string, log hclog.Logger, d *database) (*
 	return d, nil
 }
 
+// privateConfig returns the configuration of the private PostgreSQL, in the
+// folder postgresql of the state folder.
 func privateConfig(cfg Config, log hclog.Logger) private.Config {
 	return private.Config{Dir: filepath.Join(cfg.StateDir, "postgresql"), Logger: log.Named("postgresql")}
 }
 
+// connect opens the pool. On an error it stops what was started for d, so that
+// no PostgreSQL stays behind.
 func connect(ctx context.Context, url string, log hclog.Logger, d *database) (*database, error) {
 	opened, err := db.Open(ctx, db.Config{URL: url, MaxConns: maxConns, Logger: log.Named("db")})
 	if err != nil {
@@ -88,15 +104,20 @@ func connect(ctx context.Context, url string, log hclog.Logger, d *database) (*d
 	return d, nil
 }
 
-// maxConns of the pool: requests, polls, 4 jobs and what the queue keeps for itself. PostgreSQL's own limit is 100.
+// maxConns is the maximum number of connections: for requests, polls, 4 jobs
+// and the job queue itself. PostgreSQL allows 100 by default, so several
+// instances and psql still fit.
 const maxConns = 20
 
-// close gives the connections back and ends what was started.
+// close closes the pool and stops the private PostgreSQL if this process
+// started it.
 func (d *database) close() {
 	d.Close()
 	d.end()
 }
 
+// end stops the private PostgreSQL, within stopCluster. It uses its own
+// context, because it runs after the service's context ended.
 func (d *database) end() {
 	if d.leave == nil {
 		return
@@ -106,7 +127,8 @@ func (d *database) end() {
 	_ = d.leave(ctx) // it logs what went wrong
 }
 
-// migrate brings the schema to this release, or refuses one that is newer: an old program must not write into it.
+// migrate migrates the schema to this release. It refuses a database of a newer
+// release: an old program would write rows that the new one does not expect.
 func (d *database) migrate(ctx context.Context) error {
 	have, want, err := d.SchemaVersion(ctx)
 	if err != nil {

@@ -7,7 +7,9 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// explain turns a problem into what a person at a terminal reads: its sentence and its faults, without the code.
+// explain turns a problem of the API into an error for a person at a terminal:
+// its faults if it has any, otherwise its detail, without the code. Internal
+// errors and other errors are returned unchanged.
 func explain(err error) error {
 	var p *problem.Error
 	if !errors.As(err, &p) || p.Code == problem.CodeInternal {

@@ -12,14 +12,17 @@ import (
 )
 
 const (
-	// lookEvery is the time after which a handshake looks whether the files are others.
+	// lookEvery is the minimum time between two looks at the files.
 	lookEvery = 10 * time.Second
-	// warnBefore is how long before the end of a certificate the log warns of it, once in warnEvery.
+	// warnBefore is how long before the expiry of a certificate the log
+	// contains a warning, at most once per warnEvery.
 	warnBefore = 14 * 24 * time.Hour
 	warnEvery  = 24 * time.Hour
 )
 
-// givenCertificate is the listener's where files are given. Whoever renews them need not tell the service: it looks at them again.
+// givenCertificate is the certificate of the listener from configured files. It
+// notices renewed files by itself, so that certbot and similar tools need not
+// restart the service. It is safe for concurrent use.
 type givenCertificate struct {
 	cert, key string
 	log       hclog.Logger
@@ -33,7 +36,9 @@ type givenCertificate struct {
 	warned time.Time
 }
 
-// newGivenCertificate reads the files, and fails where they are no certificate and its key.
+// newGivenCertificate reads the files. It returns an error if they are not a
+// certificate and its key: at the start a mistake should be visible, whereas
+// later the previous certificate stays in use.
 func newGivenCertificate(cert, key string, log hclog.Logger, now func() time.Time) (*givenCertificate, error) {
 	g := &givenCertificate{cert: cert, key: key, log: log, now: now, looked: now()}
 	var err error
@@ -49,8 +54,11 @@ func newGivenCertificate(cert, key string, log hclog.Logger, now func() time.Tim
 	return g, nil
 }
 
-// get is for tls.Config.GetCertificate. What cannot be read, or does not belong together because it is being replaced, changes nothing.
-// One handshake looks at the files, and no other waits for it.
+// get returns the certificate for a handshake; it is meant for
+// tls.Config.GetCertificate. At most every lookEvery one handshake checks the
+// files. Others do not wait for it (TryLock) and use the current certificate.
+// If the files cannot be read, or do not fit together because a tool is
+// replacing them, the current certificate stays.
 func (g *givenCertificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	if g.mu.TryLock() {
 		defer g.mu.Unlock()
@@ -63,6 +71,9 @@ func (g *givenCertificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return g.current.Load(), nil
 }
 
+// look reads the files if they changed since the last attempt. It remembers a
+// failed attempt as well, so that a broken file is logged once and not every
+// ten seconds; it is read again when it changes. The caller locks mu.
 func (g *givenCertificate) look() {
 	files, err := g.stat()
 	if err != nil {
@@ -88,6 +99,8 @@ func (g *givenCertificate) look() {
 	g.current.Store(&cert)
 }
 
+// stat returns the file information of the certificate and the key. It follows
+// symbolic links, because certbot replaces links.
 func (g *givenCertificate) stat() (files [2]os.FileInfo, err error) {
 	for i, name := range []string{g.cert, g.key} {
 		if files[i], err = os.Stat(name); err != nil {
@@ -97,11 +110,15 @@ func (g *givenCertificate) stat() (files [2]os.FileInfo, err error) {
 	return files, nil
 }
 
+// same reports whether a file is unchanged: the same inode, time of
+// modification and size. b is nil if the file could not be inspected before.
 func same(a, b os.FileInfo) bool {
 	return b != nil && os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }
 
-// warn tells the log of a certificate that is near its end, or past it.
+// warn logs a certificate that expires within warnBefore or has expired, at
+// most once per warnEvery. The caller locks mu, except before the first
+// handshake.
 func (g *givenCertificate) warn() {
 	now := g.now()
 	end := g.current.Load().Leaf.NotAfter

@@ -15,7 +15,9 @@ import (
 	"github.com/hostler/hostler/core/service"
 )
 
-// loadKeys opens the key file, or refuses a database whose key is not there.
+// loadKeys opens the key file. If it does not exist, loadKeys creates it only
+// for a database without encrypted secrets; otherwise it returns an error,
+// because a new key could not decrypt them.
 func loadKeys(ctx context.Context, cfg Config, d *db.DB) (*secret.Box, error) {
 	box, err := secret.Load(ctx, cfg.KeyFile, func(ctx context.Context) ([]secret.KeyID, error) {
 		return secret.NeededKeys(ctx, d.Pool, service.SealedTables)
@@ -26,6 +28,8 @@ func loadKeys(ctx context.Context, cfg Config, d *db.DB) (*secret.Box, error) {
 	return box, err
 }
 
+// keysCommand groups the commands for the key that encrypts secrets in the
+// database: create and rotate. Neither prints a key; they print its ID.
 func keysCommand(cfg *Config) *cobra.Command {
 	keys := &cobra.Command{Use: "keys", Short: "The key that encrypts the secrets in the database"}
 	keys.AddCommand(
@@ -68,12 +72,17 @@ func keysCommand(cfg *Config) *cobra.Command {
 	return keys
 }
 
-// errCredential says how to rotate a key that systemd hands out.
+// errCredential returns the error for rotating a key that is a systemd
+// credential. The service only sees a copy, so the original must be rotated
+// while the service is stopped.
 func errCredential(path string) error {
 	return fmt.Errorf("%s is a systemd credential, a read-only copy of the key file from the start of the unit: stop the service, "+
 		"rotate the file that LoadCredential= of its unit names (hostlerd keys rotate --key-file FILE), and start the service again", path)
 }
 
+// rotateKeys creates a new primary key and encrypts all secrets with it. The
+// result is recorded in the audit log even if the rotation failed half-way; a
+// repeated call resumes it.
 func rotateKeys(ctx context.Context, cfg Config, log hclog.Logger) (secret.Report, error) {
 	d, err := joinDatabase(ctx, cfg, log)
 	if err != nil {
@@ -88,7 +97,10 @@ func rotateKeys(ctx context.Context, cfg Config, log hclog.Logger) (secret.Repor
 	return report, errors.Join(err, recordRotation(ctx, d.DB, report, err))
 }
 
-// recordRotation puts a rotation into the trail, one that was broken off too: it has changed the key file.
+// recordRotation records a rotation in the audit log. An interrupted rotation
+// is recorded too, because it has changed the key file already. A rotation that
+// never began is not. It uses a context without the caller's cancelation, so
+// that Ctrl-C does not suppress the entry.
 func recordRotation(ctx context.Context, d *db.DB, report secret.Report, rotated error) error {
 	if errors.Is(rotated, secret.ErrRotating) || errors.Is(rotated, secret.ErrCopyInUse) { // it did not begin
 		return nil

@@ -14,8 +14,10 @@ import (
 	"github.com/hostler/hostler/core/acme"
 )
 
-// listen opens the API's listener. Beyond loopback it speaks TLS; scheme tells which. Trusted proxies may speak the PROXY protocol
-// before anything else. Certificates that are asked for are those of m.
+// listen opens the listener of the API and returns it with its scheme, http or
+// https. Beyond loopback it always uses TLS. The order of the layers is: TCP,
+// then the PROXY protocol of trusted proxies, which precedes TLS on the
+// connection, then TLS. m provides the certificates if it is not nil.
 func listen(ctx context.Context, cfg Config, m *acme.Manager, log hclog.Logger) (listener net.Listener, scheme string, err error) {
 	var lc net.ListenConfig
 	listener, err = lc.Listen(ctx, "tcp", cfg.Listen)
@@ -38,7 +40,8 @@ func listen(ctx context.Context, cfg Config, m *acme.Manager, log hclog.Logger) 
 	return tls.NewListener(listener, config), "https", nil
 }
 
-// present gives the listener the certificate of the configuration's files, or else our own.
+// present sets the certificate of a TLS configuration: the configured files, or
+// the self-signed certificate.
 func present(config *tls.Config, cfg Config, log hclog.Logger) error {
 	if cfg.TLSCert == "" {
 		own, err := ownCertificate(cfg)
@@ -53,13 +56,17 @@ func present(config *tls.Config, cfg Config, log hclog.Logger) error {
 	return nil
 }
 
-// loopback judges the address that was really opened, not the name that was asked for.
+// loopback reports whether an address is loopback. It inspects the address that
+// was opened, not the configured name: a name such as localhost can resolve to
+// something else.
 func loopback(addr net.Addr) bool {
 	at, err := netip.ParseAddrPort(addr.String())
 	return err == nil && at.Addr().Unmap().IsLoopback()
 }
 
-// newServer bounds what a slow or hostile client can hold. Event streams set their own write deadlines.
+// newServer returns an HTTP server with limits for slow and hostile clients: 10
+// seconds for headers, 60 for a request, 90 for a response, and 32 KiB of
+// headers. Handlers that stream set their own deadlines.
 func newServer(handler http.Handler, log hclog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           oneChunkedRequest(handler),
@@ -72,9 +79,11 @@ func newServer(handler http.Handler, log hclog.Logger) *http.Server {
 	}
 }
 
-// oneChunkedRequest ends a connection of HTTP/1 with the answer to its first chunked request. A request that has a
-// Content-Length as well may be meant to hide a second one from a proxy, and its connection must end (RFC 9112 section 6.1);
-// net/http takes the length out of the header before anyone sees it, so no chunked request is told apart from such a one.
+// oneChunkedRequest closes an HTTP/1 connection after its first chunked
+// request. A request with both Transfer-Encoding and Content-Length can hide a
+// second request from a proxy (request smuggling), and its connection must be
+// closed (RFC 9112 section 6.1). net/http removes the length before a handler
+// sees it, so all chunked requests are treated alike.
 func oneChunkedRequest(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ProtoMajor == 1 && len(r.TransferEncoding) > 0 {

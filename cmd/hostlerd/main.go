@@ -1,4 +1,12 @@
-// Command hostlerd is the service: the HTTP API, the poll loop, the jobs, and the plugins that it starts.
+// Command hostlerd is the service of Hostler. hostlerd serve runs the HTTP API,
+// the polls of the hosts, the job queue and the plugins. The other commands
+// work on the same configuration and database, and most can run beside the
+// service: migrate, owner, keys, plugin and audit.
+//
+// The start of the service is in serve.go, which calls open (server.go) to put
+// the parts together; package core/service contains the parts themselves. This
+// package only knows the process: flags, files, signals, the listener, the
+// private PostgreSQL and systemd.
 package main
 
 import (
@@ -10,7 +18,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version is set by the linker to the release's version.
+// version is the version of the release. The linker sets it with -X.
 var version = "dev"
 
 func main() {
@@ -20,7 +28,8 @@ func main() {
 	}
 }
 
-// exitCode is 1, unless the error says more.
+// exitCode returns the exit status of an error: exitFinding for the result of a
+// check, and 1 for everything else.
 func exitCode(err error) int {
 	var found finding
 	if errors.As(err, &found) {
@@ -29,7 +38,9 @@ func exitCode(err error) int {
 	return 1
 }
 
-// command is the tree of commands. Every one of them takes the same configuration.
+// command returns the tree of commands. All of them share the flags of Config,
+// read the environment and validate the configuration before they run, except
+// version and commands that only print help.
 func command() *cobra.Command {
 	cfg := DefaultConfig()
 	root := &cobra.Command{
@@ -63,8 +74,9 @@ func command() *cobra.Command {
 	return root
 }
 
-// refuseUnknown makes a command that only groups others fail on what is none of them, as cobra does for the root alone:
-// below it would print the help and succeed.
+// refuseUnknown makes a command that only groups others fail for an unknown
+// word. cobra does that only for the root command; below it prints the help and
+// succeeds, which a script would take for success.
 func refuseUnknown(group *cobra.Command) {
 	group.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -74,7 +86,8 @@ func refuseUnknown(group *cobra.Command) {
 	}
 }
 
-// newLogger is the service's root logger, on standard error.
+// newLogger returns the root logger of the service. It writes to standard
+// error, which systemd and containers collect.
 func newLogger(cfg Config) hclog.Logger {
 	return hclog.New(&hclog.LoggerOptions{
 		Name:       "hostlerd",

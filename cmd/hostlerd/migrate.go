@@ -6,8 +6,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// migrateCommand does by itself what serve does at its start. With pin it also trusts the plugins of this release, for an
-// update: whoever verified the release has verified them with it.
+// migrateCommand returns the command that migrates the database, as serve does
+// at its start. The updater runs it before it switches to a new release, so
+// that a failed migration leaves the old release in place. With --pin-plugins
+// it also pins the plugins of this release: the updater has verified the
+// release's signature, which covers them.
 func migrateCommand(cfg *Config) *cobra.Command {
 	var pin bool
 	c := &cobra.Command{

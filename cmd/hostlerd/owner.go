@@ -13,7 +13,10 @@ import (
 	"github.com/hostler/hostler/core/identity"
 )
 
-// ownerCommand makes owners from the machine itself, where whoever can read the state folder is the owner anyway.
+// ownerCommand returns the command that creates owners on the machine of the
+// service, for example when all owners lost their passwords. It needs no
+// authentication: whoever can read the state folder can read the database
+// anyway.
 func ownerCommand(cfg *Config) *cobra.Command {
 	owner := &cobra.Command{Use: "owner", Short: "Owners of the instance"}
 	var email, name string
@@ -41,7 +44,8 @@ func ownerCommand(cfg *Config) *cobra.Command {
 	return owner
 }
 
-// readPassword takes the first line: what printf and echo send alike.
+// readPassword returns the first line of standard input without its line end,
+// at most 4096 bytes. So both printf and echo work.
 func readPassword(in io.Reader) (string, error) {
 	line, err := bufio.NewReader(io.LimitReader(in, 4096)).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -54,6 +58,8 @@ func readPassword(in io.Reader) (string, error) {
 	return line, nil
 }
 
+// createOwner creates an owner with the same rules for passwords as the API,
+// and prints the email address as it was stored.
 func createOwner(ctx context.Context, cfg Config, out io.Writer, email, password, name string) error {
 	log := newLogger(cfg)
 	d, err := joinDatabase(ctx, cfg, log)

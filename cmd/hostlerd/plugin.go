@@ -13,7 +13,8 @@ import (
 	"github.com/hostler/hostler/core/plugin"
 )
 
-// newPlugins makes the manager; nothing runs before its Start.
+// newPlugins returns the manager of the plugins. It starts nothing; the
+// commands below only use it to read and pin files.
 func newPlugins(cfg Config, d *db.DB, log hclog.Logger) (*plugin.Manager, error) {
 	return plugin.New(plugin.Config{
 		Dir:    cfg.PluginDir,
@@ -28,6 +29,9 @@ func newPlugins(cfg Config, d *db.DB, log hclog.Logger) (*plugin.Manager, error)
 	})
 }
 
+// pluginCommand groups the commands for plugins. A plugin only runs if its file
+// has the SHA-256 that is pinned in the database. That protects against a
+// replaced file, not against an administrator of the machine.
 func pluginCommand(cfg *Config) *cobra.Command {
 	root := &cobra.Command{Use: "plugin", Short: "The plugins that are allowed to run, pinned by SHA-256"}
 	root.AddCommand(
@@ -61,7 +65,9 @@ func pluginCommand(cfg *Config) *cobra.Command {
 	return root
 }
 
-// withPlugins runs a command on the pins without starting the plugins.
+// withPlugins opens the database and runs a command on the pins. It starts no
+// plugins, except that pinning a file runs it once to read its name and
+// version.
 func withPlugins(cmd *cobra.Command, cfg Config, run func(context.Context, *cobra.Command, *db.DB, *plugin.Manager) error) error {
 	ctx, log := cmd.Context(), newLogger(cfg)
 	d, err := joinDatabase(ctx, cfg, log)
@@ -76,6 +82,8 @@ func withPlugins(cmd *cobra.Command, cfg Config, run func(context.Context, *cobr
 	return run(ctx, cmd, d.DB, m)
 }
 
+// listPlugins prints the pins, and the files in the plugin folders that are not
+// pinned. It does not compare digests; verify does.
 func listPlugins(ctx context.Context, cmd *cobra.Command, d *db.DB, m *plugin.Manager) error {
 	pins, err := plugin.NewStore(d).List(ctx)
 	if err != nil {
@@ -100,6 +108,9 @@ func listPlugins(ctx context.Context, cmd *cobra.Command, d *db.DB, m *plugin.Ma
 	return w.Flush()
 }
 
+// pinPlugins pins files with their current content and prints the pins. It
+// stops at the first file that fails; earlier ones stay pinned. A running
+// service uses them after its next start.
 func pinPlugins(ctx context.Context, cmd *cobra.Command, m *plugin.Manager, files []string) error {
 	for _, file := range files {
 		pins, err := m.Pin(ctx, file, "command line")
@@ -113,6 +124,8 @@ func pinPlugins(ctx context.Context, cmd *cobra.Command, m *plugin.Manager, file
 	return nil
 }
 
+// verifyPlugins compares every pinned file with its digest and prints the
+// result. It returns an error if at least one file differs or is missing.
 func verifyPlugins(ctx context.Context, cmd *cobra.Command, _ *db.DB, m *plugin.Manager) error {
 	verdicts, err := m.Verify(ctx)
 	if err != nil {

@@ -16,10 +16,15 @@ import (
 
 // stopTime is how long the service takes at most from SIGTERM to its end; stopPlugins is the plugins' part of it.
 const (
+	// stopTime is the maximum time from SIGTERM to the end of the process;
+	// stopPlugins is the part of it for the plugins. TimeoutStopSec= of the
+	// unit must be longer.
 	stopTime    = 10 * time.Second
 	stopPlugins = time.Second
 )
 
+// serveCommand returns the command that runs the service until SIGTERM or
+// Ctrl-C.
 func serveCommand(cfg *Config) *cobra.Command {
 	return &cobra.Command{
 		Use:   "serve",
@@ -33,8 +38,13 @@ func serveCommand(cfg *Config) *cobra.Command {
 	}
 }
 
-// serve runs the service until ctx ends, and then stops it in order: no new requests, jobs to a safe point, plugins,
-// database.
+// serve runs the service until ctx ends and then stops it in order: no new
+// requests, jobs to a safe point, plugins, database. It returns an error if the
+// start fails, if the listener fails or if the private PostgreSQL ends; systemd
+// then restarts the service. A ctx that ends during the start is not an error.
+//
+// The listener opens before the plugins start, so that /healthz and /readyz
+// respond early and a load balancer sees why the service is not ready yet.
 func serve(ctx context.Context, cfg Config, log hclog.Logger) error {
 	if err := os.MkdirAll(cfg.StateDir, 0o711); err != nil {
 		return fmt.Errorf("creating the state folder: %w", err)
@@ -83,7 +93,7 @@ func serve(ctx context.Context, cfg Config, log hclog.Logger) error {
 	url := scheme + "://" + listener.Addr().String()
 	log.Info("listening", "url", url, "version", version)
 	// Ready means: the schema is this release's, the key fits, the API listens, every plugin has been started once, and jobs,
-	// polls, schedules and the trail's seal run. Whether a plugin runs or the database answers later is what /readyz says.
+	// polls, schedules and the audit log's seal run. Whether a plugin runs or the database answers later is what /readyz says.
 	usual := status("Version %s, listening on %s", version, url)
 	tell.tell("READY=1", usual)
 	interval, err := watchdogInterval()

@@ -16,17 +16,24 @@ import (
 	"github.com/hostler/hostler/core/upload"
 )
 
-// server is the service and what this process has opened for it.
+// server is the service with the resources that this process opened for it.
+// stop releases all of them.
 type server struct {
 	*service.Service
 	database *database
-	// copied is held while the key file is a copy; nil otherwise.
+	// copied registers that this process uses a copy of the key file (a systemd
+	// credential), which blocks key rotation while it runs. It is nil
+	// otherwise.
 	copied *secret.KeyFileCopy
-	// acme has the listener's certificates made; nil where none are asked for.
+	// acme requests the listener's certificates; nil if ACME is not configured.
 	acme *acme.Manager
 }
 
-// open opens the database, brings it up to date, and makes the service of the configuration. Nothing runs yet but the database.
+// open opens the database, migrates it, loads the key, prepares the plugins and
+// puts the service together. Nothing but the database runs yet: no plugin, no
+// job, no poll. On an error it releases what it opened. The order matters: a
+// database of a newer release or a missing key must be reported before anything
+// is written.
 func open(ctx context.Context, cfg Config, log hclog.Logger) (_ *server, err error) {
 	d, err := openDatabase(ctx, cfg, log)
 	if err != nil {
@@ -79,7 +86,11 @@ func open(ctx context.Context, cfg Config, log hclog.Logger) (_ *server, err err
 	return s, err
 }
 
-// stop ends everything in order, within the context: no new requests, jobs to a safe point, loops, plugins, database.
+// stop stops the service in order, limited by ctx: it refuses new requests
+// while running jobs reach a safe point, then ends loops and plugins, and
+// finally closes the database. Draining and the shutdown of the HTTP server run
+// at the same time, because event streams only end with Drain and Shutdown
+// waits for them. Connections that are still open when ctx ends are closed.
 func (s *server) stop(ctx context.Context, listening *http.Server) {
 	var ending sync.WaitGroup
 	ending.Go(func() { s.Drain(ctx) }) // event streams end with it
@@ -94,7 +105,8 @@ func (s *server) stop(ctx context.Context, listening *http.Server) {
 	s.database.close()
 }
 
-// lost is closed when the private database ended for good; never for a server that was given.
+// lost returns a channel that is closed when the private PostgreSQL ended for
+// good. For an external server it is nil, which blocks forever in a select.
 func (s *server) lost() <-chan struct{} {
 	if s.database.cluster == nil {
 		return nil

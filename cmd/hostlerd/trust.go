@@ -9,8 +9,12 @@ import (
 	"github.com/hostler/hostler/core/plugin"
 )
 
-// trustInstalled pins what is in the plugin folder when a database is used for the first time: whoever installed the
-// service put it there. From then on a file that changed does not run until somebody pins it.
+// trustInstalled pins the plugins in the folder of the release when a database
+// is used for the first time: whoever installed the service put them there.
+// Afterwards a changed file does not run until somebody pins it, or the updater
+// does. A file that cannot be pinned is logged and skipped, so that one bad
+// file does not prevent the start. The folder for own plugins is never pinned
+// automatically.
 func trustInstalled(ctx context.Context, d *db.DB, plugins *plugin.Manager, log hclog.Logger) error {
 	pins, err := plugin.NewStore(d).List(ctx)
 	if err != nil || len(pins) > 0 {

@@ -15,24 +15,31 @@ import (
 	"github.com/hostler/hostler/core/service"
 )
 
-// loopGrace is how late a loop may be before it counts as stuck. One that waits for the database is given up by it much
-// earlier; a restart for less would do more harm than good.
+// loopGrace is how late a loop may be before it counts as stuck. Waiting for
+// the database times out much earlier, and a restart interrupts jobs, so the
+// limit is generous.
 const loopGrace = 5 * time.Minute
 
-// watchdog gives systemd a sign of life while the service is of use, and none when only a restart would help: when the API
-// does not answer, or a loop is stuck. A database or a host that is away is no such case.
+// watchdog sends signs of life to systemd while the service is useful. It sends
+// none when only a restart could help: when the API does not answer, or when a
+// loop is stuck. An unreachable database or host is no such case, because a
+// restart would not bring it back.
 type watchdog struct {
 	handler  http.Handler
 	loops    map[service.Loop]*heartbeat.Monitor
 	notifier *notifier
 	log      hclog.Logger
-	// answers asks whether the database answers on a connection of its own: a loop may wait for one of the pool.
+	// answers checks whether the database responds, on a new connection: a loop
+	// may be waiting for a connection of an exhausted pool.
 	answers func(context.Context) error
-	// usual is the status line while all is well.
+	// usual is the status line while everything is well.
 	usual string
 }
 
-// run gives signs at half the interval within which systemd wants one, until the context ends.
+// run checks the service at half of the interval within which systemd expects a
+// sign of life, until ctx ends. A failed check sends a status line that names
+// the reason, but no sign of life; systemd kills the service when the interval
+// has passed. So a single slow check does not restart it.
 func (w *watchdog) run(ctx context.Context, interval time.Duration) {
 	every := max(interval/2, time.Millisecond)
 	ticker := time.NewTicker(every)
@@ -65,7 +72,8 @@ func (w *watchdog) run(ctx context.Context, interval time.Duration) {
 	}
 }
 
-// look says why a restart would help; nil when all is well.
+// look returns an error that says why a restart would help, or nil. A late loop
+// while the database does not respond is only logged.
 func (w *watchdog) look(ctx context.Context) error {
 	if err := w.ask(ctx); err != nil {
 		return err
@@ -84,7 +92,9 @@ func (w *watchdog) look(ctx context.Context) error {
 	return nil
 }
 
-// ask sends /healthz through the whole API. A handler that hangs is left behind.
+// ask sends /healthz through the whole handler, without the network. The
+// handler runs in a goroutine, because a handler that hangs cannot be stopped;
+// it is abandoned then. A panic counts as no answer.
 func (w *watchdog) ask(ctx context.Context) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "/healthz", http.NoBody)
 	if err != nil {
@@ -110,7 +120,7 @@ func (w *watchdog) ask(ctx context.Context) error {
 	}
 }
 
-// sinkAnswer is an answer of which only the status counts.
+// sinkAnswer is an http.ResponseWriter that only keeps the status.
 type sinkAnswer struct {
 	header http.Header
 	code   int
@@ -134,7 +144,8 @@ func (a *sinkAnswer) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// databaseAnswers connects anew.
+// databaseAnswers returns a check that opens and closes a new connection to the
+// database.
 func databaseAnswers(d *db.DB) func(context.Context) error {
 	return func(ctx context.Context) error {
 		conn, err := pgx.ConnectConfig(ctx, d.Pool.Config().ConnConfig)

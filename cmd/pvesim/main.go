@@ -1,6 +1,8 @@
-// Command pvesim runs the Proxmox VE simulator by hand. When it is ready it prints one line of JSON with addresses,
-// fingerprints and tokens, then serves until it gets SIGTERM or SIGINT, or until standard input ends with --stdin-eof. Package
-// pvesim describes what it simulates and its control interface.
+// Command pvesim runs the Proxmox VE simulator. When it is ready, it prints one
+// line of JSON with addresses, fingerprints and tokens. It then serves until
+// SIGTERM or SIGINT, or with --stdin-eof until standard input ends. Package
+// pvesim describes what it simulates and how the control interface injects
+// faults.
 package main
 
 import (
@@ -20,7 +22,8 @@ import (
 	"github.com/hostler/hostler/plugins/pve/pvesim"
 )
 
-// config is the command line.
+// config contains the command line. opts are the options of the simulator; a
+// zero value there means the default of package pvesim.
 type config struct {
 	listen   string
 	control  string
@@ -28,6 +31,10 @@ type config struct {
 	opts     pvesim.Options
 }
 
+// parseConfig parses the command line. The control interface can change and
+// break everything without authentication, so its address must be on loopback.
+// A duration of zero on the command line means "no delay", which the options of
+// the simulator express with a negative value.
 func parseConfig(args []string, stderr io.Writer) (config, error) {
 	var cfg config
 	var authDelay, lag, task time.Duration
@@ -74,7 +81,8 @@ func parseConfig(args []string, stderr io.Writer) (config, error) {
 	return cfg, nil
 }
 
-// ready is the line that says where everything is.
+// ready is the line of JSON that announces the simulator. Its fields at the top
+// describe the first host; Control is the URL of the control interface.
 type ready struct {
 	pvesim.Description
 	Control string               `json:"control"`
@@ -90,6 +98,8 @@ func main() {
 	}
 }
 
+// run starts the simulator, prints the line and waits. It prints the line only
+// after all listeners are open, so a reader can connect at once.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	cfg, err := parseConfig(args, stderr)
 	if err != nil {

@@ -12,7 +12,9 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// app is what app.json says. README.md has it for people.
+// app is the content of app.json. README.md describes the fields for authors of
+// apps. Unknown fields are errors, because a misspelled field would otherwise
+// be ignored silently.
 type app struct {
 	Name          string      `json:"name"`
 	Description   string      `json:"description"`
@@ -40,12 +42,17 @@ type app struct {
 	LimitMinutes  int         `json:"limit_minutes"`
 }
 
+// web is the address of the app's web interface: http or https, the port, and
+// the path with its leading slash.
 type web struct {
 	Protocol string `json:"protocol"`
 	Port     int    `json:"port"`
 	Path     string `json:"path"`
 }
 
+// defaults are the size of a new container, in cores, MiB and GiB, and its
+// operating system. Zero leaves the choice to ct.sh. Privileged containers are
+// not isolated from the node, so the default is unprivileged.
 type defaults struct {
 	Cores      int    `json:"cores"`
 	MemoryMB   int    `json:"memory_mb"`
@@ -55,16 +62,23 @@ type defaults struct {
 	Privileged bool   `json:"privileged"`
 }
 
+// note is a remark for the person who installs the app. Level is one of
+// catalog.NoteLevel.
 type note struct {
 	Level string `json:"level"`
 	Text  string `json:"text"`
 }
 
+// privilege announces something unusual that the app's scripts do on the node,
+// for the consent of the person who installs it. The scripts are not checked
+// for it.
 type privilege struct {
 	Key  string `json:"key"`
 	Text string `json:"text"`
 }
 
+// override is a setting of the app. Its value reaches the scripts as the
+// variable var_KEY. Type and the limits are those of catalog.Option.
 type override struct {
 	Key         string   `json:"key"`
 	Type        string   `json:"type"`
@@ -77,10 +91,12 @@ type override struct {
 	Max         int64    `json:"max"`
 }
 
-// maxApp is the size of an app.json, in bytes.
+// maxApp is the maximum size of an app.json, in bytes.
 const maxApp = 256 << 10
 
-// appOf reads the app.json of an app. What is wrong with it is Protocol.
+// appOf reads the app.json of an app. Every fault in the file is an error of
+// kind Protocol, which entry turns into a disabled entry. Data after the object
+// is a fault too.
 func (s state) appOf(slug string) (app, error) {
 	var a app
 	f, ok := s.tree.Find(slug + "/app.json")
@@ -105,7 +121,8 @@ func (s state) appOf(slug string) (app, error) {
 	return a, nil
 }
 
-// builtIn are the overrides that every app has.
+// builtIn returns the settings that every app has. README.md lists them, with
+// the variables that carry them.
 func builtIn() []catalog.Option {
 	return []catalog.Option{
 		{Key: "cpu", Type: catalog.Integer, Min: 1, Max: 512, Default: "the value in app.json", Description: "The number of cores."},
@@ -115,11 +132,14 @@ func builtIn() []catalog.Option {
 	}
 }
 
-// reserved are the keys whose variables the source sets itself.
+// reserved lists keys that an app must not use for its own settings, because
+// the source sets their variables.
 var reserved = []string{"ctid", "hostname", "tags", "container_storage", "template_storage", "brg", "os", "version", "unprivileged",
 	"cpu", "ram",
 	"disk", "post_install"}
 
+// overrides returns the built-in settings and those of the app. A reserved key
+// is an error of kind Protocol.
 func (a app) overrides() ([]catalog.Option, error) {
 	list := builtIn()
 	for _, o := range a.Overrides {
@@ -134,7 +154,10 @@ func (a app) overrides() ([]catalog.Option, error) {
 	return list, nil
 }
 
-// entry makes the entry of an app. One whose app.json is wrong is there, disabled, with the reason: its author has to see it.
+// entry returns the entry of an app. If app.json is invalid, the entry exists
+// all the same, disabled and with the reason, because its author needs to see
+// what is wrong. Other errors, such as a folder that cannot be read, are
+// returned.
 func (s state) entry(slug string) (catalog.Entry, error) {
 	a, err := s.appOf(slug)
 	var e catalog.Entry
@@ -156,7 +179,8 @@ func (s state) entry(slug string) (catalog.Entry, error) {
 	return e, nil
 }
 
-// incomplete says which script is missing; empty when none is.
+// incomplete returns a text that names a missing script, or "" if ct.sh and
+// install.sh exist. An app without them is listed as removed.
 func (s state) incomplete(slug string) string {
 	for _, name := range []string{"ct.sh", "install.sh"} {
 		if _, ok := s.tree.Find(slug + "/" + name); !ok {
@@ -166,6 +190,9 @@ func (s state) incomplete(slug string) string {
 	return ""
 }
 
+// entryOf converts an app.json to an entry. An app is updatable if it has
+// update.sh. A successor or a variant that does not exist is a fault, because
+// the user interface would lead nowhere.
 func (s state) entryOf(slug string, a app) (catalog.Entry, error) {
 	overrides, err := a.overrides()
 	if err != nil {
@@ -209,10 +236,12 @@ func (s state) entryOf(slug string, a app) (catalog.Entry, error) {
 	return e, nil
 }
 
-// key is the key of a category's name.
+// key returns the key of a category. Categories that differ only in case or
+// surrounding spaces are the same.
 func key(name string) string { return strings.ToLower(strings.TrimSpace(name)) }
 
-// oneLine makes a message fit for an entry.
+// oneLine makes a message fit for an entry: valid UTF-8, on one line, at most
+// 500 bytes.
 func oneLine(s string) string {
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "?")), " ")
 	return s[:min(len(s), 500)]

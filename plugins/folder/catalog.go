@@ -14,7 +14,9 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Sync implements catalog.Catalog.
+// Sync implements catalog.Catalog. It lists all apps; the SDK compares them
+// with the cursor and sends only changes if it can. Categories have no names of
+// their own here, so the key is the name.
 func (c *Catalog) Sync(ctx context.Context, request catalog.SyncRequest, each func(catalog.SyncStep) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -43,6 +45,8 @@ func (c *Catalog) Sync(ctx context.Context, request catalog.SyncRequest, each fu
 	return listing.Send(ctx, request.Cursor, each)
 }
 
+// wanted returns the state for a sync: the newest one, or the one at a pin. A
+// pin of a single app is NotFound, because a sync needs everything.
 func (c *Catalog) wanted(ctx context.Context, pin catalog.Pin) (state, error) {
 	if len(pin) == 0 {
 		return c.newest()
@@ -66,7 +70,8 @@ func (c *Catalog) Entry(ctx context.Context, slug string, pin catalog.Pin) (cata
 	return s.entry(slug)
 }
 
-// installable gives the state for an app that can be installed.
+// installable returns the state at a pin if the app can be installed there, or
+// updated. Otherwise it returns NotFound with the reason.
 func (c *Catalog) installable(ctx context.Context, slug string, pin catalog.Pin, purpose catalog.Purpose) (state, error) {
 	if purpose != catalog.Install && purpose != catalog.Update {
 		return state{}, plugin.Errorf(plugin.Invalid, "%.40q is not a known purpose", string(purpose))
@@ -87,10 +92,14 @@ func (c *Catalog) installable(ctx context.Context, slug string, pin catalog.Pin,
 	return s, nil
 }
 
-// release names how files become what is shipped: as they are.
+// release names the way in which files become a bundle. It is part of a
+// bundle's place on the node and would change if the same files were bundled
+// differently.
 const release = "folder-1"
 
-// Bundle implements catalog.Catalog: all files of the app but those that only tell of it.
+// Bundle implements catalog.Catalog. A bundle contains all files of the app
+// except app.json and icons. Shell scripts are executable even if the folder's
+// file system does not keep modes.
 func (c *Catalog) Bundle(ctx context.Context, request catalog.BundleRequest, each func(catalog.BundlePart) error) error {
 	s, err := c.installable(ctx, request.Slug, request.Pin, request.Purpose)
 	if err != nil {
@@ -117,10 +126,14 @@ func (c *Catalog) Bundle(ctx context.Context, request catalog.BundleRequest, eac
 	})
 }
 
-// succeeded is the line that ct.sh and update.sh print when they have done what they should.
+// succeeded is the line that ct.sh and update.sh print after they succeeded. An
+// exit code of zero alone is not enough, because a script can end early.
 const succeeded = "Completed successfully!"
 
-// Launch implements catalog.Catalog. README.md has the contract with the scripts.
+// Launch implements catalog.Catalog. It passes everything to the scripts
+// through environment variables, as README.md describes, so that no value
+// becomes a word of a command line. Values that a careless script could misread
+// are refused (see plain). An update has no settings.
 func (c *Catalog) Launch(ctx context.Context, request catalog.LaunchRequest) (catalog.Launch, error) {
 	s, err := c.installable(ctx, request.Slug, request.Pin, request.Purpose)
 	if err != nil {
@@ -163,13 +176,17 @@ func (c *Catalog) Launch(ctx context.Context, request catalog.LaunchRequest) (ca
 	return launch, a.settings(request, set)
 }
 
-// plain reports whether a value cannot become something else in a script that forgets its quotes.
+// plain reports whether a value is harmless even in a script that forgets
+// quotes: it contains no spaces, globs or shell syntax, does not begin with a
+// hyphen, and has at most 500 bytes.
 func plain(s string) bool {
 	return !strings.HasPrefix(s, "-") && len(s) <= 500 && strings.Trim(s,
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-;+") == ""
 }
 
-// input is the answers of the caller, one a line.
+// input returns the standard input of ct.sh: one line for each answer. An app
+// whose script asks for a confirmation needs request.Yes. An update gets no
+// input.
 func (a app) input(request catalog.LaunchRequest) (string, error) {
 	if request.Purpose == catalog.Update {
 		return "", nil
@@ -190,7 +207,9 @@ func (a app) input(request catalog.LaunchRequest) (string, error) {
 	return b.String(), nil
 }
 
-// settings sets the variables of size and of overrides.
+// settings sets the variables of the size, the operating system and the app's
+// settings. Values of the request win over app.json. An empty value sets no
+// variable, so that the script's own default applies.
 func (a app) settings(request catalog.LaunchRequest, set func(name, value string, secret bool)) error {
 	values := map[string]string{"cpu": size(a.Defaults.Cores), "ram": size(a.Defaults.MemoryMB), "disk": size(a.Defaults.DiskGB)}
 	options, err := a.overrides()
@@ -226,6 +245,7 @@ func (a app) settings(request catalog.LaunchRequest, set func(name, value string
 	return nil
 }
 
+// size formats a default of app.json; zero means that none is given.
 func size(n int) string {
 	if n == 0 {
 		return ""
@@ -233,10 +253,13 @@ func size(n int) string {
 	return strconv.Itoa(n)
 }
 
-// iconNames are the files that may be an app's picture, in the order in which they are taken.
+// iconNames are the file names of icons, in the order of preference.
 var iconNames = []string{"icon.webp", "icon.png", "icon.jpg", "icon.jpeg"}
 
-// Icon implements catalog.IconFetcher. A reference is the path of the file within the folder.
+// Icon implements catalog.IconFetcher. The reference is SLUG/FILE, and only the
+// names of icons are allowed. It reads the folder and not the cache, so an icon
+// can be newer than its entry. The root (os.Root) keeps symbolic links from
+// leading out of the folder.
 func (c *Catalog) Icon(ctx context.Context, reference, etag string) (catalog.Icon, error) {
 	if err := ctx.Err(); err != nil {
 		return catalog.Icon{}, err

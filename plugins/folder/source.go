@@ -14,12 +14,15 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// version is the release, set by the linker.
+// version is the version of the release. The linker sets it with -X.
 var version = "dev"
 
+// optionFolder is the name of the source's only option: the absolute path of
+// the folder.
 const optionFolder = "folder"
 
-// limits bound the folder, and how many states of it are kept.
+// limits are the maximum number and size of files in the folder, and the number
+// of states that the cache keeps.
 var limits = tree.Limits{Files: 20000, FileSize: 16 << 20, Size: 256 << 20, Trees: 30}
 
 // Source is the source of local folders.
@@ -27,7 +30,7 @@ type Source struct{}
 
 var _ catalog.Source = Source{}
 
-// Services is what the program serves.
+// Services returns what the plugin hostler-plugin-folder serves.
 func Services(hclog.Logger) []plugin.Service {
 	return []plugin.Service{catalog.Service{Source: Source{}, CatalogType: (*Catalog)(nil)}}
 }
@@ -43,7 +46,10 @@ func (Source) Info(context.Context) (catalog.Info, error) {
 	}, nil
 }
 
-// Open implements catalog.Source.
+// Open implements catalog.Source. It refuses / and a folder that contains the
+// cache, because each sync would copy the cache into itself. The folder need
+// not exist yet; Health and Sync report that. Without a cache folder it uses a
+// temporary one, which Close removes.
 func (Source) Open(_ context.Context, config catalog.Config) (catalog.Catalog, error) {
 	for key := range config.Options {
 		if key != optionFolder {
@@ -71,6 +77,7 @@ func (Source) Open(_ context.Context, config catalog.Config) (catalog.Catalog, e
 	return c, nil
 }
 
+// invalid returns an Invalid error with a field.
 func invalid(field, message string) *plugin.Error {
 	e := plugin.Errorf(plugin.Invalid, "%s", message)
 	e.Field = field
@@ -97,6 +104,8 @@ func (c *Catalog) Close() error {
 	return nil
 }
 
+// root opens the folder. Paths below the root cannot leave it through "..", or
+// through symbolic links. The caller closes it.
 func (c *Catalog) root() (*os.Root, error) {
 	root, err := os.OpenRoot(c.folder)
 	if err != nil {
@@ -117,7 +126,7 @@ func (c *Catalog) Health(ctx context.Context) error {
 	return root.Close()
 }
 
-// newest keeps the present state of the folder.
+// newest copies the current state of the folder into the cache and returns it.
 func (c *Catalog) newest() (state, error) {
 	root, err := c.root()
 	if err != nil {
@@ -133,15 +142,21 @@ func (c *Catalog) newest() (state, error) {
 
 // The repositories of pins: that of everything, and the beginning of that of one app.
 const (
+	// wholeRepository is the repository of a pin of everything; appRepository
+	// is the prefix of the repository of one app's pin.
 	wholeRepository = "folder"
 	appRepository   = "folder/"
 )
 
+// wholePin returns the pin of everything with a hash.
 func wholePin(hash string) catalog.Pin {
 	return catalog.Pin{{Repository: wholeRepository, Commit: hash}}
 }
 
-// at gives the state that a pin names: of everything, or the newest one in which an app was as its own pin says.
+// at returns the state at a pin. For a pin of everything it looks in the cache
+// and then at the folder. For a pin of one app it looks at the folder first and
+// then for any cached state with that app. It returns NotFound if nothing
+// matches, and for a malformed pin.
 func (c *Catalog) at(ctx context.Context, pin catalog.Pin) (state, error) {
 	if err := ctx.Err(); err != nil {
 		return state{}, err
@@ -180,15 +195,16 @@ func (c *Catalog) at(ctx context.Context, pin catalog.Pin) (state, error) {
 	return state{}, unknown
 }
 
-// state is the folder at one pin.
+// state is the content of the folder at a pin.
 type state struct {
 	tree *tree.Tree
 	pin  catalog.Pin
-	// only is the app that the pin names; empty for all.
+	// only is the slug of the app that the pin names, or "" for all apps.
 	only string
 }
 
-// is reports whether the state is the one of a pin.
+// is reports whether the state has the pin of the app slug, or of everything if
+// slug is empty.
 func (s state) is(pin catalog.Pin, slug string) bool {
 	if slug == "" {
 		return s.pin.Equal(pin)
@@ -196,12 +212,14 @@ func (s state) is(pin catalog.Pin, slug string) bool {
 	return s.app(slug).Equal(pin)
 }
 
-// app is the pin of an app: the checksum of its own folder.
+// app returns the pin of an app: the hash of all files of its folder, including
+// app.json.
 func (s state) app(slug string) catalog.Pin {
 	return catalog.Pin{{Repository: appRepository + slug, Commit: tree.Hash(s.tree.Below(slug + "/"))}}
 }
 
-// slugs are the folders that are apps, or mean to be.
+// slugs returns the names of all folders with files, sorted, if they are valid
+// slugs. Files directly in the folder are ignored.
 func (s state) slugs() []string {
 	var list []string
 	for _, f := range s.tree.Files() {
@@ -213,7 +231,7 @@ func (s state) slugs() []string {
 	return list
 }
 
-// has reports whether an app is there.
+// has reports whether the state contains an app and the pin covers it.
 func (s state) has(slug string) bool {
 	return catalog.ValidSlug(slug) && len(s.tree.Below(slug+"/")) > 0 && (s.only == "" || s.only == slug)
 }

@@ -12,15 +12,19 @@ import (
 
 // The server's words for what certificates may do.
 const (
-	// clientType is what a certificate that may read metrics and nothing else lacks.
+	// clientType is what a certificate of the type metrics lacks: it may read
+	// metrics and nothing else.
 	clientType = "certificate of the type client"
 	// anyProject is what a restricted certificate without projects lacks.
 	anyProject = "a project"
-	// unrestricted is what a certificate has that may do everything: no capability needs that.
+	// unrestricted is the extra right of a certificate that may do everything.
+	// No capability needs it.
 	unrestricted = "unrestricted certificate"
 )
 
-// about asks the server what it is. A certificate that it does not know is TokenRejected.
+// about reads what the server is. GET /1.0 answers every caller, so a
+// certificate that the server does not know is found here and reported as
+// TokenRejected.
 func (h *Host) about(ctx context.Context) (*lxdapi.Server, lxdapi.Meta, error) {
 	server, meta, err := h.api.Server(ctx)
 	if err == nil && !server.Trusted() {
@@ -35,7 +39,9 @@ func (h *Host) about(ctx context.Context) (*lxdapi.Server, lxdapi.Meta, error) {
 	return server, meta, nil
 }
 
-// judge says of a refusal what the certificate lacks. The project is that of what was asked for; empty for what is in none.
+// judge adds to a refusal what the certificate lacks. project is the project of
+// the request, or empty for a request outside of projects. Errors without a
+// connection to rights are returned unchanged.
 func (h *Host) judge(ctx context.Context, err error, project string) error {
 	e, ok := asError(err)
 	switch {
@@ -52,7 +58,9 @@ func (h *Host) judge(ctx context.Context, err error, project string) error {
 	return err
 }
 
-// ofTheCertificate tells a refusal for who asks from one for what a project forbids to everybody.
+// ofTheCertificate reports whether a refusal is about the caller and not about
+// what a project forbids to everybody. LXD uses the same status for both, so
+// its texts are compared.
 func ofTheCertificate(text string) bool {
 	text = strings.ToLower(text)
 	for _, part := range []string{"not authorized", "not have permission", "certificate is restricted", "forbidden: "} {
@@ -63,8 +71,9 @@ func ofTheCertificate(text string) bool {
 	return false
 }
 
-// onlyMetrics reports whether a certificate that is not trusted is one for metrics. A server that shows them to everybody does not
-// tell.
+// onlyMetrics reports whether a certificate that is not trusted is one for
+// metrics. A server can show metrics to everybody, which says nothing about the
+// certificate, so it asks a second time without one.
 func (h *Host) onlyMetrics(ctx context.Context) bool {
 	if may, err := h.api.MayReadMetrics(ctx); err != nil || !may {
 		return false
@@ -79,15 +88,17 @@ func (h *Host) onlyMetrics(ctx context.Context) bool {
 	return err == nil && !may
 }
 
+// lacks returns a Denied error that names the missing privilege and the path.
 func lacks(privilege, path, message string) error {
 	e := plugin.Errorf(plugin.Denied, "%s", message)
 	e.Missing, e.Path = []string{privilege}, path
 	return e
 }
 
-// projectPath is the scope that a project is, as Info shows one.
+// projectPath returns the path of a project, in the form that Info describes.
 func projectPath(project string) string { return "/project/" + project }
 
+// asError returns the plugin.Error in err.
 func asError(err error) (*plugin.Error, bool) {
 	var e *plugin.Error
 	ok := errors.As(err, &e)

@@ -6,7 +6,8 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
-// ReadCertificate looks at the certificate that the endpoint shows, and sends nothing.
+// ReadCertificate implements hypervisor.CertificateReader. It only performs a
+// TLS handshake and sends no request.
 func (d *Driver) ReadCertificate(ctx context.Context, target endpoint.Target) (endpoint.Certificate, error) {
 	return endpoint.ReadCertificate(ctx, target)
 }

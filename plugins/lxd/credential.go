@@ -6,7 +6,9 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
-// ReadCredential takes a client certificate with its key.
+// ReadCredential implements hypervisor.CredentialReader. It accepts a client
+// certificate with its key in PEM. Join tokens are not stored; Redeem exchanges
+// them.
 func (d *Driver) ReadCredential(_ context.Context, entered endpoint.Credential) (endpoint.Credential, error) {
 	if entered.Form != endpoint.FormClientCertificate {
 		return endpoint.Credential{}, invalid("form", "only client certificates are supported")
@@ -14,7 +16,8 @@ func (d *Driver) ReadCredential(_ context.Context, entered endpoint.Credential) 
 	return endpoint.ReadClientCertificate(entered)
 }
 
-// NewCredential makes a key and a certificate that no server knows yet.
+// NewCredential implements hypervisor.Enroller. It creates a key and a
+// certificate that no server knows yet.
 func (d *Driver) NewCredential(_ context.Context, capability endpoint.Capability) (endpoint.Credential, error) {
 	if err := checkCapability(capability); err != nil {
 		return endpoint.Credential{}, err

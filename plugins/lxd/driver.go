@@ -15,7 +15,8 @@ import (
 // Name is the driver's name.
 const Name = "lxd"
 
-// Driver makes hosts of LXD and Incus.
+// Driver opens hosts of LXD and Incus. It is safe for concurrent use. Close
+// releases its connections.
 type Driver struct {
 	log      hclog.Logger
 	pool     *lxdapi.Pool
@@ -33,23 +34,28 @@ var (
 	_ hypervisor.Enroller          = (*Driver)(nil)
 )
 
-// Timing is how long the driver waits for what. Zero values mean the default ones.
+// Timing is how long the driver waits. Zero values mean the defaults.
 type Timing struct {
 	// Timeouts are those of one request.
 	Timeouts lxdapi.Timeouts
-	// Shutdown is how long a guest has to follow a request to shut down or to restart (1 min).
+	// Shutdown is how long a guest may take to shut down or to restart (1 min).
 	Shutdown time.Duration
-	// Step is how long an operation is waited for before it is followed by events (3 s).
+	// Step is how long WaitTask waits at the server before it follows events (3
+	// s).
 	Step time.Duration
-	// Stream is how long a stream of events may take to begin (3 s). The server forgets 5 s after its end what ends meanwhile.
+	// Stream is how long an event stream may take to open (3 s). It must be
+	// shorter than the 5 s after which the server forgets an operation that
+	// ended meanwhile.
 	Stream time.Duration
-	// Silence is how long an operation is followed without any answer before the host counts as unreachable (2 min),
-	// and how often one that is followed by events is looked at nevertheless.
+	// Silence is how long an operation is followed without any answer before
+	// the host counts as unreachable (2 min). An operation that is followed by
+	// events is also read once in this time.
 	Silence time.Duration
-	// Retry is the wait between two tries to follow an operation (1 s).
+	// Retry is the time between two attempts to reach the host (1 s).
 	Retry time.Duration
 }
 
+// orDefault returns the timing with defaults in place of zero values.
 func (p Timing) orDefault() Timing {
 	if p.Shutdown == 0 {
 		p.Shutdown = time.Minute
@@ -69,10 +75,11 @@ func (p Timing) orDefault() Timing {
 	return p
 }
 
-// New makes a driver with the waits that fit real hosts.
+// New returns a driver with the default timing. A nil logger drops all
+// messages.
 func New(log hclog.Logger) *Driver { return NewWithTiming(log, Timing{}) }
 
-// NewWithTiming makes a driver with other waits, for tests.
+// NewWithTiming returns a driver with another timing, for tests.
 func NewWithTiming(log hclog.Logger, pace Timing) *Driver {
 	if log == nil {
 		log = hclog.NewNullLogger()
@@ -81,12 +88,13 @@ func NewWithTiming(log hclog.Logger, pace Timing) *Driver {
 		projects: newOperationProjects()}
 }
 
-// Services are what the plugin serves.
+// Services returns what the plugin hostler-plugin-lxd serves.
 func Services(log hclog.Logger) []plugin.Service {
 	return []plugin.Service{hypervisor.Service{Driver: New(log), HostType: (*Host)(nil)}}
 }
 
-// Open gives a host. The target's connections are shared with all other hosts of the same address and certificate.
+// Open implements hypervisor.Driver. It sends nothing. Hosts with the same
+// address, pin and certificate share their connections.
 func (d *Driver) Open(_ context.Context, target endpoint.Target) (hypervisor.Host, error) {
 	api, err := d.pool.NewClient(target)
 	if err != nil {
@@ -98,7 +106,8 @@ func (d *Driver) Open(_ context.Context, target endpoint.Target) (hypervisor.Hos
 	}, nil
 }
 
-// Close ends the streams of events, and the connections that no call uses.
+// Close ends the event streams and waits for them, and closes idle connections.
+// Calls in progress continue.
 func (d *Driver) Close() {
 	d.streams.end()
 	d.pool.Close()

@@ -9,7 +9,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Inspect reads what a join token says of itself.
+// Inspect implements hypervisor.Enroller. It reads the join token, which
+// contains the server's addresses and fingerprint, and uses no network.
 func (d *Driver) Inspect(_ context.Context, code plugin.Secret) (hypervisor.Code, error) {
 	token, err := lxdapi.ParseJoinToken(code)
 	if err != nil {
@@ -18,7 +19,10 @@ func (d *Driver) Inspect(_ context.Context, code plugin.Secret) (hypervisor.Code
 	return hypervisor.Code{Addresses: token.Addresses, Fingerprint: token.Fingerprint, Expires: token.Expires}, nil
 }
 
-// Redeem sends the token once, with which the server takes the target's certificate into its list.
+// Redeem implements hypervisor.Enroller. It sends the token once, and the
+// server adds the target's certificate to its trust store. If the server fails
+// after it used the token, the certificate may or may not be trusted; that is
+// an Internal error. Without a pinned fingerprint it pins the one in the token.
 func (d *Driver) Redeem(ctx context.Context, target endpoint.Target, code plugin.Secret) error {
 	token, err := lxdapi.ParseJoinToken(code)
 	if err != nil {

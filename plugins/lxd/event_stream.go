@@ -10,16 +10,19 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
-// keptEvents is how many events of one stream are kept. Who falls further behind asks the server instead.
+// keptEvents is the number of events that are kept per stream. A wait that
+// falls further behind asks the server instead.
 const keptEvents = 500
 
-// streamKey is what a stream belongs to: an address with its pin, a certificate and a project.
+// streamKey identifies a stream: the target without its capability, and the
+// project. The server only sends the events that the certificate may see.
 type streamKey struct {
 	target  endpoint.Target
 	project string
 }
 
-// streams are the streams of events that are open, one for each key. A stream begins with its first user and ends with its last.
+// streams are the open event streams. A stream is opened by its first user and
+// closed by its last.
 type streams struct {
 	log   hclog.Logger
 	ctx   context.Context
@@ -38,12 +41,15 @@ type stream struct {
 	users int
 }
 
+// newStreams returns an empty set of event streams. Its close function ends all
+// of them.
 func newStreams(log hclog.Logger) *streams {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &streams{log: log, ctx: ctx, close: cancel, open: map[streamKey]*stream{}}
 }
 
-// join gives the stream of a project at a host, and begins it for the first user. The caller leaves it.
+// join returns the stream of a project at a host and opens it for the first
+// user. The caller must call leave exactly once.
 func (s *streams) join(h *Host, project string) (joined *stream, leave func()) {
 	key := streamKey{h.target, project}
 	key.target.Credential.Capability = "" // the certificate counts
@@ -65,7 +71,7 @@ func (s *streams) join(h *Host, project string) (joined *stream, leave func()) {
 	}
 }
 
-// begin starts a stream; s.mu is held.
+// begin opens a stream. The caller locks s.mu.
 func (s *streams) begin(h *Host, project string) *stream {
 	ctx, stop := context.WithCancel(s.ctx)
 	begun := &stream{ring: lxdapi.NewEventRing(keptEvents), ended: make(chan struct{}), stop: stop}
@@ -79,7 +85,8 @@ func (s *streams) begin(h *Host, project string) *stream {
 	return begun
 }
 
-// end ends all streams and waits until they are gone. Those that are begun later end at once.
+// end closes all streams and waits until their goroutines have ended. Streams
+// that are opened later end at once.
 func (s *streams) end() {
 	s.mu.Lock() // no stream begins after this that all does not count
 	s.close()
@@ -87,7 +94,9 @@ func (s *streams) end() {
 	s.all.Wait()
 }
 
-// endOf is the operation at its end as the stream has told it; nil when it has not.
+// endOf returns an operation as the stream reported its end, or nil if it has
+// not. It is the last resort for an operation that the server has already
+// forgotten.
 func (s *stream) endOf(id string) *lxdapi.Operation {
 	events, _, _ := s.ring.Since(0)
 	for i := range events {

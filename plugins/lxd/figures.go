@@ -45,7 +45,11 @@ func measured(g *hypervisor.Guest, m *lxdapi.InstanceMetrics, folder bool) {
 	}
 }
 
-// observed adds the state of one guest, as the server reads it when it is asked for that guest.
+// observed adds the usage values of one guest from its state. CPU usage is a
+// counter of nanoseconds. Memory in caches can exceed the limit for a moment,
+// so it is cut to the limit. A virtual machine without the agent reports 0,
+// which means unknown. Network counters are summed over all interfaces except
+// loopback.
 func observed(g *hypervisor.Guest, s *lxdapi.InstanceState) {
 	if s == nil || g.Status != hypervisor.GuestRunning && g.Status != hypervisor.GuestPaused {
 		return

@@ -21,7 +21,7 @@ func (h *Host) Guest(ctx context.Context, ref hypervisor.GuestRef) (hypervisor.G
 	return guest, nil
 }
 
-// found is an instance that a ref names.
+// found is an instance that a reference names, with what was read of it.
 type found struct {
 	address  lxdapi.InstanceRef
 	instance *lxdapi.Instance
@@ -29,10 +29,14 @@ type found struct {
 	at       place
 }
 
-// readInstance is lxdapi.Client.Instance, or Definition for one without its state.
+// readInstance is lxdapi.Client.Instance, or Definition to read an instance
+// without its state.
 type readInstance func(context.Context, lxdapi.InstanceRef) (*lxdapi.Instance, lxdapi.Meta, error)
 
-// find reads the instance that a ref names and holds it against the ref: the id may be another guest's by now.
+// find reads the instance of a reference and checks that it is still the same
+// guest: kind, node and UID must match, because names can be reused. Otherwise
+// it is NotFound. A server that is not in a cluster reports the location
+// "none"; its own name takes that place.
 func (h *Host) find(ctx context.Context, ref hypervisor.GuestRef, read readInstance) (*found, error) {
 	address, err := instanceRef(ref.ID)
 	if err != nil {
@@ -67,8 +71,9 @@ func (h *Host) find(ctx context.Context, ref hypervisor.GuestRef, read readInsta
 	return f, nil
 }
 
-// absence lets only the word that there is no such instance, or no such project, mean that the guest is not there. Anything else
-// that is missing, such as a profile, says nothing of the guest.
+// absence turns NotFound into Refused unless the instance or its project is
+// missing. Callers take NotFound for a guest that no longer exists, so a
+// missing profile must not look like that.
 func absence(err error) error {
 	e, ok := asError(err)
 	if !ok || e.Kind != plugin.NotFound {

@@ -11,7 +11,8 @@ import (
 // defaultProject is the project whose guests are named without it.
 const defaultProject = "default"
 
-// guestID is how a guest is named here: by its name alone in the project default, and as project/name in any other.
+// guestID returns the ID of a guest: its name in the project default, and
+// project/name in any other.
 func guestID(project, name string) hypervisor.GuestID {
 	if project == "" || project == defaultProject {
 		return hypervisor.GuestID(name)
@@ -19,7 +20,8 @@ func guestID(project, name string) hypervisor.GuestID {
 	return hypervisor.GuestID(project + "/" + name)
 }
 
-// instanceRef is the instance of an id. There is one spelling of each; what is none has no guest.
+// instanceRef returns the instance with an ID. Each instance has exactly one
+// ID, so "default/web" is NotFound although it could mean "web".
 func instanceRef(id hypervisor.GuestID) (lxdapi.InstanceRef, error) {
 	project, name, found := strings.Cut(string(id), "/")
 	if !found {
@@ -32,7 +34,8 @@ func instanceRef(id hypervisor.GuestID) (lxdapi.InstanceRef, error) {
 	return lxdapi.InstanceRef{Project: project, Name: name}, nil
 }
 
-// instanceName holds for names as the server makes them: up to 63 letters, digits and -, the first a letter.
+// instanceName reports whether a name is one that the server accepts for an
+// instance: up to 63 letters, digits and hyphens, beginning with a letter.
 func instanceName(name string) bool {
 	if name == "" || len(name) > 63 || !letter(name[0]) {
 		return false
@@ -45,9 +48,12 @@ func instanceName(name string) bool {
 	return true
 }
 
+// letter reports whether a byte is an ASCII letter. Names of instances start
+// with one.
 func letter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 
-// projectName holds for what the server takes as the name of a project.
+// projectName reports whether a name is one that the server accepts for a
+// project.
 func projectName(name string) bool {
 	return name != "" && name != "." && name != ".." && name != "*" && !strings.ContainsAny(name, "/ '\"\\")
 }

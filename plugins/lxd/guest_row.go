@@ -8,13 +8,15 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// alone is what a server that is in no cluster gives as the place of its guests.
+// alone is the location of guests on a server that is not in a cluster.
 const alone = "none"
 
-// kinds are the kinds of guests by the server's word.
+// kinds maps the server's types of instances to kinds of guests.
 var kinds = map[string]hypervisor.GuestKind{"container": hypervisor.Container, "virtual-machine": hypervisor.VM}
 
-// statuses are the lasting states, and of those on the way the one that the guest is still in or is in already.
+// statuses maps the server's states. A transitional state becomes the lasting
+// state that fits best: a guest that is stopping still runs, and one that is
+// starting does not run yet.
 var statuses = map[string]string{
 	"Running": hypervisor.GuestRunning, "Ready": hypervisor.GuestRunning, "Stopped": hypervisor.GuestStopped,
 	"Frozen": hypervisor.GuestPaused,
@@ -23,7 +25,9 @@ var statuses = map[string]string{
 	"Thawed": hypervisor.GuestRunning, "Starting": hypervisor.GuestStopped,
 }
 
-// statusOf is the state in the driver's terms. Error is a guest whose member of the cluster is away.
+// statusOf returns the status of an instance. A stopped instance with its
+// memory on disk is suspended. The state Error, of a guest whose member is
+// away, is unknown.
 func statusOf(i *lxdapi.Instance) string {
 	if i.Status == "Stopped" && i.Stateful {
 		return hypervisor.GuestSuspended
@@ -31,13 +35,14 @@ func statusOf(i *lxdapi.Instance) string {
 	return cmp.Or(statuses[i.Status], hypervisor.GuestUnknown)
 }
 
-// place is where guests are: the server that answered, and how much the nodes have where that is known.
+// place says where guests are: the server that answered, and the nodes with
+// their sizes where these are known.
 type place struct {
 	server string
 	nodes  map[string]*hypervisor.Node
 }
 
-// nodeOf is the node of an instance.
+// nodeOf returns the node of an instance.
 func (p place) nodeOf(i *lxdapi.Instance) string {
 	if i.Location == "" || i.Location == alone {
 		return p.server
@@ -45,7 +50,8 @@ func (p place) nodeOf(i *lxdapi.Instance) string {
 	return i.Location
 }
 
-// ref names an instance. ok is false for one that is of no kind that is known.
+// ref returns the reference of an instance. ok is false for an unknown type or
+// an invalid name, which the inventory leaves out.
 func (p place) ref(i *lxdapi.Instance) (ref hypervisor.GuestRef, ok bool) {
 	ref = hypervisor.GuestRef{Kind: kinds[i.Type], Node: p.nodeOf(i), ID: guestID(i.Project, i.Name), UID: i.UUID()}
 	if !hypervisor.ValidUID(ref.UID) {
@@ -54,7 +60,8 @@ func (p place) ref(i *lxdapi.Instance) (ref hypervisor.GuestRef, ok bool) {
 	return ref, ref.Kind != "" && ref.ID.Valid()
 }
 
-// guest is what an instance's definition tells of it. now is the server's clock, zero when it is not known.
+// guest returns what the definition of an instance says about it. now is the
+// server's clock, or zero if it is unknown; then there is no uptime.
 func (p place) guest(i *lxdapi.Instance, now time.Time) (g hypervisor.Guest, ok bool) {
 	ref, ok := p.ref(i)
 	g = hypervisor.Guest{GuestRef: ref, Name: i.Name, Status: statusOf(i), Pool: cmp.Or(i.Project, defaultProject)}
@@ -76,7 +83,9 @@ func (p place) guest(i *lxdapi.Instance, now time.Time) (g hypervisor.Guest, ok 
 	return g, ok
 }
 
-// cpus are those that the guest may use; all of the node's for a container without a limit.
+// cpus returns the number of CPUs that a guest may use. A container without a
+// limit may use all of the node's, and a limit above these has no effect. A VM
+// without a limit has one CPU.
 func cpus(i *lxdapi.Instance, node *float64) *float64 {
 	if count, limited := cpuCount(i.Config["limits.cpu"]); limited {
 		all := float64(count)
@@ -92,7 +101,9 @@ func cpus(i *lxdapi.Instance, node *float64) *float64 {
 	return node
 }
 
-// memory is what the guest may use; all of the node's for a container without a limit.
+// memory returns the bytes of memory that a guest may use. A limit can be a
+// percentage of the node's memory. Without a limit it is the node's memory for
+// a container, and 1 GiB for a VM.
 func memory(i *lxdapi.Instance, node *int64) *int64 {
 	limit := i.Config["limits.memory"]
 	bytes, limited := size(limit)
@@ -111,7 +122,8 @@ func memory(i *lxdapi.Instance, node *int64) *int64 {
 	return nil
 }
 
-// uptime is the time since the last start in seconds.
+// uptime returns the seconds since the last start. The server reports 1970 for
+// a guest that was never started.
 func uptime(started, now time.Time) *int64 {
 	if now.IsZero() || started.Unix() <= 0 {
 		return nil

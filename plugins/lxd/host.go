@@ -13,7 +13,8 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// Host is one server, or one member of a cluster, seen through one client certificate.
+// Host is a server, or a cluster through one of its members, as one client
+// certificate sees it. It is safe for concurrent use.
 type Host struct {
 	api      *lxdapi.Client
 	pool     *lxdapi.Pool
@@ -24,7 +25,7 @@ type Host struct {
 	log      hclog.Logger
 }
 
-// Format keeps the key out of whatever prints a host.
+// Format keeps the key out of logs and error messages, whatever the verb.
 func (h *Host) Format(f fmt.State, _ rune) {
 	_, _ = io.WriteString(f, "lxd.Host("+h.target.Address+")")
 }
@@ -39,7 +40,8 @@ var (
 	_ hypervisor.MemberReader = (*Host)(nil)
 )
 
-// Version asks the server what it is, and whether it knows the certificate.
+// Version implements hypervisor.Host. It also checks that the server knows the
+// certificate.
 func (h *Host) Version(ctx context.Context) (hypervisor.Version, error) {
 	server, meta, err := h.about(ctx)
 	if err != nil {
@@ -48,7 +50,7 @@ func (h *Host) Version(ctx context.Context) (hypervisor.Version, error) {
 	return versionOf(server, meta), nil
 }
 
-// versionOf is what a server says of itself in the driver's terms.
+// versionOf converts what a server reports about itself and its certificate.
 func versionOf(server *lxdapi.Server, meta lxdapi.Meta) hypervisor.Version {
 	found := hypervisor.Version{
 		Version: server.Environment.Version, Release: firstTwo(server.Environment.Version), Node: server.Environment.Name,
@@ -60,11 +62,12 @@ func versionOf(server *lxdapi.Server, meta lxdapi.Meta) hypervisor.Version {
 	return found
 }
 
-// firstTwo are the first two parts of a version.
+// firstTwo returns the first two parts of a version, such as 5.21.
 func firstTwo(version string) string {
 	parts := strings.SplitN(version, ".", 3)
 	return strings.Join(parts[:min(2, len(parts))], ".")
 }
 
-// Close has nothing to do: connections are shared and close by themselves.
+// Close implements hypervisor.Host. Connections belong to the driver's pool, so
+// there is nothing to close.
 func (h *Host) Close() error { return nil }

@@ -12,10 +12,12 @@ import (
 // version is set by the linker to the release's version.
 var version = "dev"
 
-// capabilities are those that mean something: there is no way to reboot a server.
+// capabilities are the capabilities that the driver supports. LXD cannot reboot
+// its machine, so node_power is not among them.
 var capabilities = []endpoint.Capability{endpoint.Monitoring, endpoint.Lifecycle, endpoint.Console, endpoint.Backup}
 
-// actions are what guests of both kinds can do: containers freeze too.
+// actions are the actions of guests of both kinds. Containers can be paused
+// too, with the freezer.
 var actions = []hypervisor.Action{
 	hypervisor.Start, hypervisor.Stop, hypervisor.Shutdown, hypervisor.Restart, hypervisor.Pause, hypervisor.Resume, hypervisor.Reset,
 }
@@ -37,7 +39,8 @@ func (d *Driver) Info(context.Context) (hypervisor.Info, error) {
 	}, nil
 }
 
-// checkCapability refuses a capability that Info does not name.
+// checkCapability returns an Invalid error for a capability that is not
+// supported.
 func checkCapability(c endpoint.Capability) error {
 	if slices.Contains(capabilities, c) {
 		return nil
@@ -45,7 +48,7 @@ func checkCapability(c endpoint.Capability) error {
 	return invalid("capability", "the capability %.40q is not supported on LXD", c)
 }
 
-// invalid is the error for a parameter that is not taken.
+// invalid returns an Invalid error with a field.
 func invalid(field, format string, args ...any) error {
 	e := plugin.Errorf(plugin.Invalid, format, args...)
 	e.Field = field

@@ -9,12 +9,19 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// pageRows is how many rows a page carries: enough to make calls cheap, few enough to keep memory small.
+// pageRows is the number of rows on a page: enough to make calls cheap, and few
+// enough to keep memory small.
 const pageRows = 256
 
-// Inventory sends one request each for the server, the certificate, the pools and, in a cluster, the members, and one for all
-// guests, or for those of each project of a restricted certificate. Without detail it has states only. Detail is one more request
-// for each list of guests, each node and each pool of a node.
+// Inventory implements hypervisor.Host. It sends one request each for the
+// server, the certificate, the pools and, in a cluster, the members, and one
+// for all guests; with a restricted certificate, one for the guests of each
+// project. Detail adds one request for the metrics of each list of guests, one
+// per node, and one per pool of a node.
+//
+// The ID of a cluster is the fingerprint of its certificate, which all members
+// share. The inventory is partial for a restricted certificate and for one
+// whose rights are not known.
 func (h *Host) Inventory(ctx context.Context, query hypervisor.InventoryQuery, page func(hypervisor.Page) error) error {
 	sent := time.Now()
 	server, meta, err := h.about(ctx)
@@ -69,10 +76,13 @@ func (h *Host) Inventory(ctx context.Context, query hypervisor.InventoryQuery, p
 	return b.flush()
 }
 
-// maxMeasured bounds the guests whose figures are kept for one inventory.
+// maxMeasured is the maximum number of guests whose usage values one inventory
+// keeps.
 const maxMeasured = 100_000
 
-// figures are those of all guests that run, by their instances. In a cluster the server tells those of the member that answers.
+// figures returns the usage values of all running guests. In a cluster the
+// server only reports guests on the member that answers. A certificate that may
+// not read metrics gets an inventory without usage values.
 func (h *Host) figures(ctx context.Context, seen visibility) (map[lxdapi.InstanceRef]*lxdapi.InstanceMetrics, error) {
 	byRef := map[lxdapi.InstanceRef]*lxdapi.InstanceMetrics{}
 	for _, scope := range seen.scopes() {
@@ -104,7 +114,7 @@ type pager struct {
 	folders map[string]bool // pools whose file system is the server's own
 }
 
-// begin hands out the cluster with its nodes and storages.
+// begin sends the cluster with its nodes and storages.
 func (b *pager) begin(nodes []hypervisor.Node, storages []hypervisor.Storage) error {
 	b.page.Cluster = &b.cluster
 	for i := range nodes {
@@ -122,7 +132,8 @@ func (b *pager) begin(nodes []hypervisor.Node, storages []hypervisor.Storage) er
 	return nil
 }
 
-// add puts an instance on the page.
+// add adds an instance to the page. It is called for each instance as the
+// response arrives.
 func (b *pager) add(meta lxdapi.Meta, i *lxdapi.Instance) error {
 	guest, ok := b.at.guest(i, meta.Date)
 	if !ok {
@@ -139,6 +150,7 @@ func (b *pager) add(meta lxdapi.Meta, i *lxdapi.Instance) error {
 	return b.flushFull()
 }
 
+// flushFull sends the page if it has enough rows.
 func (b *pager) flushFull() error {
 	if len(b.page.Nodes)+len(b.page.Storages)+len(b.page.Guests) < pageRows {
 		return nil
@@ -146,6 +158,7 @@ func (b *pager) flushFull() error {
 	return b.flush()
 }
 
+// flush sends the page, unless it is empty, and starts a new one.
 func (b *pager) flush() error {
 	page := b.page
 	b.page = hypervisor.Page{}
@@ -155,7 +168,7 @@ func (b *pager) flush() error {
 	return b.to(page)
 }
 
-// rootPool is the pool that an instance's root is in.
+// rootPool returns the storage pool of an instance's root disk.
 func rootPool(i *lxdapi.Instance) string {
 	for _, device := range i.Devices {
 		if device["type"] == "disk" && device["path"] == "/" {

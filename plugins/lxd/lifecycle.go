@@ -9,7 +9,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// commands are the server's words for the actions. A forced one does not ask the guest.
+// commands maps actions to those of the server. With force, the guest is not
+// asked.
 var commands = map[hypervisor.Action]struct {
 	action lxdapi.Action
 	force  bool
@@ -23,8 +24,10 @@ var commands = map[hypervisor.Action]struct {
 	hypervisor.Reset:    {lxdapi.Restart, true},
 }
 
-// Act looks whether the id is still that guest's and sends one request. The server takes every action and starts an operation,
-// which fails where the guest's state does not fit: that is told at its end, as Conflict would be.
+// Act implements hypervisor.LifecycleManager. It checks that the ID still
+// belongs to the same guest and sends one request. The server accepts every
+// action and starts an operation, which fails if the state of the guest does
+// not allow the action.
 func (h *Host) Act(ctx context.Context, ref hypervisor.GuestRef, action hypervisor.Action) (string, error) {
 	if !slices.Contains(actions, action) {
 		return "", plugin.Errorf(plugin.Unsupported, "a %s does not support the action %.40q", ref.Kind, action)
@@ -36,6 +39,9 @@ func (h *Host) Act(ctx context.Context, ref hypervisor.GuestRef, action hypervis
 	return h.act(ctx, f.address, action)
 }
 
+// act performs an action and returns the ID of its operation. A shutdown and a
+// restart get a time limit: LXD waits for the guest that long and then fails
+// the operation, without killing the guest.
 func (h *Host) act(ctx context.Context, at lxdapi.InstanceRef, action hypervisor.Action) (string, error) {
 	command := commands[action]
 	options := lxdapi.ActOptions{Force: command.force}
@@ -46,7 +52,8 @@ func (h *Host) act(ctx context.Context, at lxdapi.InstanceRef, action hypervisor
 	return h.begun(ctx, at, action.Operation(), op, err)
 }
 
-// begun is the id of the operation that a request has started.
+// begun returns the ID of the operation that a request started, and remembers
+// its project for WaitTask.
 func (h *Host) begun(ctx context.Context, at lxdapi.InstanceRef, what hypervisor.Operation, op *lxdapi.Operation, err error) (
 	string, error) {
 	if err != nil {

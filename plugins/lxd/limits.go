@@ -8,11 +8,13 @@ import (
 
 // What a virtual machine has where its configuration does not say.
 const (
+	// These are LXD's defaults for a VM whose configuration sets no limits.
 	machineCPUs   = 1
 	machineMemory = 1 << 30
 )
 
-// units are the endings of sizes. A size without one is in bytes.
+// units are the suffixes of sizes. Longer ones precede those that they end
+// with. A size without a suffix is in bytes.
 var units = []struct {
 	ending string
 	bytes  float64
@@ -21,7 +23,8 @@ var units = []struct {
 	{"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"PB", 1e15}, {"EB", 1e18}, {" bytes", 1}, {"B", 1},
 }
 
-// size reads a size of a configuration: 512MiB, 1GB, 1048576. ok is false for one that is none, among them a percentage.
+// size parses a size of a configuration, such as 512MiB, 1GB or 1048576. ok is
+// false for anything else, percentages included.
 func size(text string) (bytes int64, ok bool) {
 	factor := 1.0
 	for _, u := range units {
@@ -37,7 +40,7 @@ func size(text string) (bytes int64, ok bool) {
 	return n * int64(factor), true
 }
 
-// share reads a percentage of a whole: 50%.
+// share parses a percentage, such as 50%, and applies it to a whole.
 func share(text string, whole *int64) (bytes int64, ok bool) {
 	number, has := strings.CutSuffix(text, "%")
 	n, err := strconv.ParseInt(number, 10, 64)
@@ -47,10 +50,11 @@ func share(text string, whole *int64) (bytes int64, ok bool) {
 	return int64(float64(*whole) / 100 * float64(n)), true
 }
 
-// maxCPUs bounds what a set of CPUs is taken for.
+// maxCPUs limits what a set of CPUs can mean, so that a nonsensical
+// configuration gives no nonsensical number.
 const maxCPUs = 1 << 16
 
-// cpuCount reads a limit of CPUs: a number, or a set such as 0-3,8.
+// cpuCount parses a limit of CPUs: a number, or a set such as 0-3,8.
 func cpuCount(text string) (count int64, ok bool) {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return n, n > 0 && n <= maxCPUs

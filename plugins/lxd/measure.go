@@ -10,14 +10,18 @@ import (
 )
 
 const (
-	// atOnce is how many questions for figures a server is asked at a time.
+	// atOnce is how many requests for usage values run at the same time per
+	// server.
 	atOnce = 3
-	// maxNodes and maxPools bound the questions of one inventory. What is beyond has no figures.
+	// maxNodes and maxPools limit the requests of one inventory. Nodes and
+	// pools beyond them have no usage values.
 	maxNodes, maxPools = 64, 256
 )
 
-// measure asks for the figures of the nodes and storages that are there. What cannot be read has none: a member that has just
-// died must not take the inventory of the others with it.
+// measure requests the usage values of online nodes and available storages, a
+// few at a time. A value that cannot be read stays nil: a member that has just
+// failed must not make the inventory of the others fail. Pools that all members
+// share are asked once, and the answer is copied to the other rows.
 func (h *Host) measure(ctx context.Context, server *lxdapi.Server, nodes []hypervisor.Node, storages []hypervisor.Storage) error {
 	w := &questions{host: h, slots: make(chan struct{}, atOnce)}
 	target := func(node string) string {
@@ -88,6 +92,9 @@ type questions struct {
 	fatal error
 }
 
+// ask starts a question in a goroutine when a slot is free. Errors are only
+// logged, because an inventory without usage values is still useful; a rejected
+// certificate ends the inventory.
 func (w *questions) ask(ctx context.Context, question func(context.Context) error) {
 	w.slots <- struct{}{}
 	w.group.Go(func() {

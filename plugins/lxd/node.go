@@ -10,12 +10,14 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// memberStatuses are the states of members in the driver's terms. One that was evacuated is there, without guests.
+// memberStatuses maps the states of cluster members. An evacuated member is
+// online without guests.
 var memberStatuses = map[string]string{
 	"Online": hypervisor.NodeOnline, "Evacuated": hypervisor.NodeOnline, "Offline": hypervisor.NodeOffline,
 }
 
-// nodes are the members of the cluster, or the server that is in none.
+// nodes returns the members of the cluster, or the server itself if it is not
+// in a cluster. All members present the same certificate.
 func (h *Host) nodes(ctx context.Context, server *lxdapi.Server, meta lxdapi.Meta) ([]hypervisor.Node, error) {
 	if !server.Environment.Clustered {
 		return []hypervisor.Node{{Name: server.Environment.Name, Status: hypervisor.NodeOnline, Fingerprint: meta.Fingerprint}}, nil
@@ -40,7 +42,7 @@ func (h *Host) nodes(ctx context.Context, server *lxdapi.Server, meta lxdapi.Met
 	return nodes, nil
 }
 
-// addressOf is the address in a member's URL, without its port.
+// addressOf returns the host in a member's URL, without its port.
 func addressOf(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {

@@ -9,7 +9,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// NodeStatus asks a server for its hardware and release. It tells neither uptime nor load, nor the used part of its CPUs.
+// NodeStatus implements hypervisor.NodeReader. LXD reports neither uptime nor
+// load, nor CPU usage.
 func (h *Host) NodeStatus(ctx context.Context, node string) (hypervisor.NodeStatus, error) {
 	server, meta, member, err := h.member(ctx, node)
 	if err != nil {
@@ -26,8 +27,9 @@ func (h *Host) NodeStatus(ctx context.Context, node string) (hypervisor.NodeStat
 	return status, nil
 }
 
-// member is what a node says of itself, and under which name the server passes questions on to it; empty for a server that is in no
-// cluster.
+// member returns what a node reports about itself, and the name under which the
+// server forwards requests to it; the name is empty for a server that is not in
+// a cluster. An offline node is Unreachable without a request to it.
 func (h *Host) member(ctx context.Context, node string) (server *lxdapi.Server, meta lxdapi.Meta, member string, err error) {
 	if server, meta, err = h.about(ctx); err != nil {
 		return nil, meta, "", err
@@ -55,7 +57,8 @@ func (h *Host) member(ctx context.Context, node string) (server *lxdapi.Server, 
 	return server, meta, node, nil
 }
 
-// Member implements hypervisor.MemberReader. All members show one certificate, and there are no subscriptions.
+// Member implements hypervisor.MemberReader. All members present the same
+// certificate, and there are no subscriptions.
 func (h *Host) Member(ctx context.Context, node string) (hypervisor.Member, error) {
 	server, meta, _, err := h.member(ctx, node)
 	if err != nil {
@@ -68,7 +71,8 @@ func (h *Host) Member(ctx context.Context, node string) (hypervisor.Member, erro
 	return m, nil
 }
 
-// hardware adds what is built in.
+// hardware adds CPUs and memory. Sockets and cores are only set if they are
+// consistent with the number of threads.
 func hardware(s *hypervisor.NodeStatus, r *lxdapi.Resources) {
 	var n hypervisor.Node
 	nodeFigures(&n, r)
@@ -89,6 +93,7 @@ func hardware(s *hypervisor.NodeStatus, r *lxdapi.Resources) {
 	}
 }
 
+// noNode returns the error for a node that does not exist.
 func noNode(node string) error {
 	return plugin.Errorf(plugin.NotFound, "node %.80q does not exist", node)
 }

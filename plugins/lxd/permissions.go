@@ -11,8 +11,10 @@ import (
 // typeClient is the type of certificates that may do more than read metrics.
 const typeClient = "client"
 
-// Permissions tells what the server has the certificate in its list for. The rights of all capabilities are alike: a restricted
-// certificate may do everything in its projects. One that is not restricted may do everything everywhere, which is Extra.
+// Permissions implements hypervisor.Host. All capabilities have the same
+// rights: a restricted certificate may do everything in its projects, and an
+// unrestricted one everything everywhere, which is reported as Extra. The end
+// of the certificate is reported too.
 func (h *Host) Permissions(ctx context.Context) (hypervisor.Permissions, error) {
 	p, version, err := h.permissions(ctx)
 	if err != nil {
@@ -27,6 +29,12 @@ func (h *Host) Permissions(ctx context.Context) (hypervisor.Permissions, error) 
 	return p, nil
 }
 
+// permissions judges the client certificate by its entry in the server's trust
+// store. A server answers an unknown certificate as untrusted instead of
+// refusing the connection, so that is TokenRejected here. An unrestricted
+// certificate may do everything, which is reported as an extra right; a
+// restricted one without projects may do nothing. A certificate whose entry
+// cannot be read has fine-grained rights, which only show when they are used.
 func (h *Host) permissions(ctx context.Context) (p hypervisor.Permissions, version hypervisor.Version, err error) {
 	if err := checkCapability(h.target.Credential.Capability); err != nil {
 		return p, version, err

@@ -52,6 +52,10 @@ type outputReader struct {
 	script bool
 }
 
+// line reads one cleaned line of the output. A join token may be wrapped over
+// several lines, by a terminal for example, so it collects lines until they
+// decode; base64 ends at a multiple of four characters. A token for a
+// certificate that the script does not create is an error.
 func (r *outputReader) line(line string) error {
 	switch match := joinToken.FindStringSubmatch(line); {
 	case r.reading && more.MatchString(line) && len(r.code)+len(line) <= endpoint.MaxSecret:
@@ -88,6 +92,8 @@ func (r *outputReader) line(line string) error {
 	return nil
 }
 
+// answer returns what was read, in the order of the capabilities, or an error
+// that says what to paste instead.
 func (r *outputReader) answer() (out hypervisor.RoleOutput, err error) {
 	for _, c := range capabilities {
 		if code, ok := r.codes[c]; ok {
@@ -105,6 +111,7 @@ func (r *outputReader) answer() (out hypervisor.RoleOutput, err error) {
 	return out, badOutput("the text contains no join token: paste the complete output of the script")
 }
 
+// cutOff returns the error for an incomplete join token.
 func cutOff() error {
 	return badOutput("a join token is incomplete or changed: paste it exactly as the script printed it")
 }

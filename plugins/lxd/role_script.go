@@ -16,14 +16,16 @@ import (
 //go:embed role_script.sh.tmpl
 var roleScriptText string
 
+// roleScript is the template of the script. It quotes values for the shell.
 var roleScript = template.Must(template.New("role script").Funcs(template.FuncMap{"quote": quote}).Parse(roleScriptText))
 
 // grant is one line of the script.
 type grant struct{ Capability string }
 
-// RoleScript writes a script for the client lxc, or incus, which makes a join token for each capability. With no argument it keeps
-// certificates that are in the server's list; with --renew it replaces those, with --renew=NAME one of them. Rights can be
-// narrowed to a project and not by capability.
+// RoleScript implements hypervisor.RoleScriptWriter. The script calls lxc or
+// incus and creates a join token for each capability. It keeps certificates
+// that the server already trusts; --renew replaces them, and --renew=NAME
+// replaces one. Rights can be limited to a project, but not by capability.
 func (d *Driver) RoleScript(_ context.Context, query hypervisor.RoleScriptQuery) (string, error) {
 	project, err := projectOf(query.Path)
 	if err != nil {
@@ -51,10 +53,13 @@ func (d *Driver) RoleScript(_ context.Context, query hypervisor.RoleScriptQuery)
 	return strings.TrimRight(script.String(), "\n") + "\n", nil
 }
 
-// client is the name of a capability's certificate in the server's list.
+// client returns the name of a capability's certificate in the server's trust
+// store.
 func client(c endpoint.Capability) string { return "hostler-" + string(c) }
 
-// RoleRemoval takes a certificate out of the server's list. One whose fingerprint is not known is looked for by its name.
+// RoleRemoval implements hypervisor.RoleScriptWriter. The commands remove a
+// certificate from the server's trust store, by its fingerprint or, if that is
+// unknown, by its name.
 func (d *Driver) RoleRemoval(_ context.Context, capability endpoint.Capability, credentialID string) ([]string, error) {
 	if err := checkCapability(capability); err != nil {
 		return nil, err
@@ -75,7 +80,8 @@ func (d *Driver) RoleRemoval(_ context.Context, capability endpoint.Capability, 
 // projectScope is the path of a project.
 var projectScope = regexp.MustCompile(`^/project/([A-Za-z0-9][A-Za-z0-9.-]{0,62})$`)
 
-// projectOf is the project that a path names; empty for "/".
+// projectOf returns the project in a path, or "" for "/". The form is strict,
+// because the project becomes part of a script that runs as root.
 func projectOf(path string) (string, error) {
 	if path == "/" {
 		return "", nil
@@ -87,5 +93,5 @@ func projectOf(path string) (string, error) {
 	return match[1], nil
 }
 
-// quote makes one word of a text for the shell.
+// quote returns a text as one word of the shell.
 func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

@@ -10,10 +10,14 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// RollBack implements hypervisor.Snapshotter. The server brings a guest back as it found it: one that ran runs again. So a guest
-// that shall not run afterwards is stopped first, and one that shall is started when it is back. The call lasts as long as that;
-// each request is sent once, and after one that failed no other is sent. The restore is bound to the configuration that was read:
-// where that has changed it is Conflict.
+// RollBack implements hypervisor.Snapshotter. The server restores a guest to
+// the state in which it found it: one that ran runs again. So a guest that
+// shall be stopped afterwards is stopped first, and one that shall run is
+// started after the restore. The call lasts until the last step begins. Each
+// request is sent once, and none after a failed one.
+//
+// The restore carries the ETag of the configuration that was read, so it is a
+// Conflict if the configuration has changed.
 func (h *Host) RollBack(ctx context.Context, ref hypervisor.GuestRef, spec hypervisor.RollbackSpec) (string, error) {
 	if err := checkSnapshotName(spec.Name); err != nil {
 		return "", err
@@ -49,7 +53,7 @@ func (h *Host) RollBack(ctx context.Context, ref hypervisor.GuestRef, spec hyper
 	return h.act(ctx, f.address, hypervisor.Start)
 }
 
-// snapshotOf is a guest's snapshot of a name.
+// snapshotOf returns a snapshot of a guest by its name.
 func (h *Host) snapshotOf(ctx context.Context, at lxdapi.InstanceRef, name string) (lxdapi.Snapshot, error) {
 	all, err := h.api.Snapshots(ctx, at)
 	if err != nil {
@@ -62,7 +66,8 @@ func (h *Host) snapshotOf(ctx context.Context, at lxdapi.InstanceRef, name strin
 	return all[i], nil
 }
 
-// stopFirst stops a guest at once and reads it again: the stop changes its configuration.
+// stopFirst stops a guest and reads it again, because stopping changes its
+// configuration and so its ETag.
 func (h *Host) stopFirst(ctx context.Context, ref hypervisor.GuestRef, at lxdapi.InstanceRef) (*found, error) {
 	id, err := h.act(ctx, at, hypervisor.Stop)
 	if err != nil {
@@ -86,7 +91,8 @@ func (h *Host) stopFirst(ctx context.Context, ref hypervisor.GuestRef, at lxdapi
 	return f, nil
 }
 
-// doubtful is the error of a call that has begun something and does not know its end.
+// doubtful returns the error of a call that has started something whose end it
+// does not know.
 func doubtful(err error) error {
 	if plugin.KindOf(err) == plugin.NotFound {
 		return plugin.Errorf(plugin.Timeout, "the host no longer knows how the operation ended: %w", err)

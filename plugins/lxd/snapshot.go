@@ -14,7 +14,7 @@ import (
 // maxSnapshotName is the length of a snapshot's name in bytes.
 const maxSnapshotName = 63
 
-// checkSnapshotName refuses what is no name of a snapshot at any server.
+// checkSnapshotName returns an Invalid error for a name that no server accepts.
 func checkSnapshotName(name string) error {
 	odd := func(r rune) bool { return r == '/' || r == '\\' || unicode.IsSpace(r) || !unicode.IsPrint(r) }
 	if name == "" || name == "." || name == ".." || len(name) > maxSnapshotName || !utf8.ValidString(name) ||
@@ -24,7 +24,8 @@ func checkSnapshotName(name string) error {
 	return nil
 }
 
-// Snapshots implements hypervisor.Snapshotter. LXD keeps neither descriptions nor which snapshot follows which.
+// Snapshots implements hypervisor.Snapshotter. LXD has no descriptions and no
+// order of snapshots, so these fields are empty.
 func (h *Host) Snapshots(ctx context.Context, ref hypervisor.GuestRef) ([]hypervisor.Snapshot, error) {
 	f, err := h.find(ctx, ref, h.api.Definition)
 	if err != nil {
@@ -44,7 +45,8 @@ func (h *Host) Snapshots(ctx context.Context, ref hypervisor.GuestRef) ([]hyperv
 	return snapshots, h.unfinished(ctx, f.address, snapshots)
 }
 
-// unfinished marks the snapshots that an operation is just taking: the server lists them from its beginning on.
+// unfinished marks snapshots that are being taken right now: the server lists
+// them from the beginning of the operation.
 func (h *Host) unfinished(ctx context.Context, at lxdapi.InstanceRef, snapshots []hypervisor.Snapshot) error {
 	if len(snapshots) == 0 {
 		return nil
@@ -66,7 +68,8 @@ func (h *Host) unfinished(ctx context.Context, at lxdapi.InstanceRef, snapshots 
 	return nil
 }
 
-// TakeSnapshot implements hypervisor.Snapshotter. A name that is taken comes out in the operation.
+// TakeSnapshot implements hypervisor.Snapshotter. The server finds a taken name
+// only in the operation, so that error comes from WaitTask.
 func (h *Host) TakeSnapshot(ctx context.Context, ref hypervisor.GuestRef, spec hypervisor.SnapshotSpec) (string, error) {
 	if err := checkSnapshotName(spec.Name); err != nil {
 		return "", err
@@ -89,7 +92,9 @@ func (h *Host) TakeSnapshot(ctx context.Context, ref hypervisor.GuestRef, spec h
 	return h.begun(ctx, f.address, hypervisor.OperationSnapshotCreate, op, err)
 }
 
-// memory reports whether a snapshot has the memory in it. A container's would need a program that hardly any server has.
+// memory reports whether a snapshot will include the memory. For containers it
+// would need CRIU, which hardly any server has, so it is refused. A VM must be
+// configured for it (migration.stateful).
 func (f *found) memory(wanted bool) (bool, error) {
 	switch {
 	case !wanted:

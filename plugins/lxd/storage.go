@@ -14,10 +14,12 @@ const (
 	statusUnknown = "unknown"
 )
 
-// folderDriver is the driver of pools that are a folder of the server.
+// folderDriver is the driver of pools that are a folder of the server's file
+// system.
 const folderDriver = "dir"
 
-// pools are the server's pools. hidden is true where the certificate may not list them, as with Incus a restricted one may not.
+// pools returns the storage pools. hidden is true if the certificate may not
+// list them; Incus denies that to restricted ones.
 func (h *Host) pools(ctx context.Context) (pools []lxdapi.StoragePool, hidden bool, err error) {
 	pools, err = h.api.StoragePools(ctx)
 	if plugin.KindOf(err) == plugin.Denied {
@@ -26,10 +28,13 @@ func (h *Host) pools(ctx context.Context) (pools []lxdapi.StoragePool, hidden bo
 	return pools, false, h.judge(ctx, err, "")
 }
 
-// maxStorages bounds the rows of an inventory: one for each pool at each member.
+// maxStorages is the maximum number of storage rows of an inventory.
 const maxStorages = 50_000
 
-// storageRows are the pools as the nodes see them.
+// storageRows returns the storage pools as each node sees them, one row per
+// node and pool. Whether a pool is shared follows from the driver: LXD marks
+// drivers such as Ceph as remote. A pool that is not created on all members, or
+// whose node is offline, has an unknown status.
 func storageRows(server *lxdapi.Server, nodes []hypervisor.Node, pools []lxdapi.StoragePool) ([]hypervisor.Storage, error) {
 	remote, statuses := map[string]bool{}, map[string]string{}
 	for _, d := range server.Environment.StorageDrivers {
@@ -64,7 +69,8 @@ func storageRows(server *lxdapi.Server, nodes []hypervisor.Node, pools []lxdapi.
 	return rows, nil
 }
 
-// folders are the pools that are a folder of the server.
+// folders returns which pools are folders of the server. The size of their file
+// system says nothing about a guest.
 func folders(pools []lxdapi.StoragePool) map[string]bool {
 	found := map[string]bool{}
 	for _, pool := range pools {

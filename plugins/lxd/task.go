@@ -8,8 +8,9 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// operations are the server's descriptions of which we know what was asked. A stop may have been a shutdown and a restart a reset:
-// the server does not tell, so neither is among them.
+// operations maps the server's descriptions to operations of the SDK. A stop
+// may have been a shutdown and a restart a reset; the server does not say, so
+// neither is in the map.
 var operations = map[string]hypervisor.Operation{
 	"Starting instance":     hypervisor.Start.Operation(),
 	"Freezing instance":     hypervisor.Pause.Operation(),
@@ -22,8 +23,9 @@ var operations = map[string]hypervisor.Operation{
 // operationOf is our word for what an operation does; empty where there is none.
 func operationOf(op *lxdapi.Operation) hypervisor.Operation { return operations[op.Description] }
 
-// task is an operation in the driver's terms. The server says neither who started it nor when it ended; it keeps one for 5 s after
-// its end, so the time of the answer is not far off.
+// task converts an operation. The server reports neither who started it nor
+// when it ended. It keeps an operation for 5 s after its end, so the time of
+// the response is a good approximation of the end.
 func (p place) task(op *lxdapi.Operation, now time.Time) hypervisor.Task {
 	t := hypervisor.Task{
 		ID: op.ID, Node: p.nodeOf(&lxdapi.Instance{Location: op.Location}), Type: op.Description, Operation: operationOf(op),
@@ -45,7 +47,7 @@ func (p place) task(op *lxdapi.Operation, now time.Time) hypervisor.Task {
 	return t
 }
 
-// resultOf is how an operation that is over ended.
+// resultOf returns how an operation that is over ended.
 func resultOf(op *lxdapi.Operation) hypervisor.TaskResult {
 	err := op.Failure()
 	if err == nil {

@@ -8,11 +8,17 @@ import (
 	"github.com/hostler/hostler/plugins/lxd/lxdapi"
 )
 
-// settling is how long after its handshake a stream surely tells of everything. The server forgets what ended before only later.
+// settling is how long after the handshake a stream certainly reports
+// everything. It is much shorter than the 5 s after which the server forgets
+// operations.
 const settling = 500 * time.Millisecond
 
-// follow waits for the end of an operation by a stream of events. It gives nil when the stream cannot tell: it does not come about, it
-// breaks, or it tells faster than the log takes the lines.
+// follow waits for the end of an operation with the event stream. It returns
+// nil without an error if the stream cannot tell: it could not be opened, it
+// broke, or events were lost because they came faster than the log takes them.
+// The caller then waits in another way. The operation is also read once in the
+// beginning, since it may have ended before the stream stood, and again after
+// each silence in case the server omitted an event.
 func (h *Host) follow(ctx context.Context, s *stream, id string, log *taskLog) (*lxdapi.Operation, error) {
 	mark, stands, err := h.listening(ctx, s)
 	if !stands {
@@ -56,8 +62,9 @@ func (h *Host) follow(ctx context.Context, s *stream, id string, log *taskLog) (
 	}
 }
 
-// listening waits until the stream stands, and gives the place in its ring from which on it is followed. stands is false when it does
-// not come about in time.
+// listening waits until the stream is connected, and returns the position in
+// its ring from which to follow it. stands is false if it is not connected in
+// time.
 func (h *Host) listening(ctx context.Context, s *stream) (mark uint64, stands bool, err error) {
 	late := time.NewTimer(h.pace.Stream)
 	defer late.Stop()

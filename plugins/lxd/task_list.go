@@ -12,9 +12,10 @@ import (
 // maxTasks is the most tasks of one list.
 const maxTasks = 500
 
-// Tasks lists what runs and what ended less than 5 s ago, a list for each project that is asked for: an operation does not say of
-// which project its guest is. The list is complete since no time at all: a server that was started again has forgotten what
-// ended and what it broke off, and does not say when that was.
+// Tasks implements hypervisor.Host. It lists what runs and what ended less than
+// 5 s ago, with one request per project, because an operation does not name the
+// project of its guest. CompleteSince is never set: a restarted server has
+// forgotten everything and does not say when it was restarted.
 func (h *Host) Tasks(ctx context.Context, query hypervisor.TaskQuery) (hypervisor.TaskList, error) {
 	if query.Limit < 1 || query.Limit > maxTasks {
 		return hypervisor.TaskList{}, invalid("limit", "the limit must be between 1 and %d", maxTasks)
@@ -69,7 +70,7 @@ func (h *Host) taskScopes(ctx context.Context, guest *hypervisor.GuestRef) ([]lx
 	return scopes, nil
 }
 
-// wanted reports whether a task is one that was asked for.
+// wanted reports whether a task matches the query.
 func wanted(query hypervisor.TaskQuery, t *hypervisor.Task) bool {
 	switch {
 	case query.Node != "" && t.Node != query.Node, query.Guest != nil && t.GuestID != query.Guest.ID:

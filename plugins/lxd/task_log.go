@@ -9,8 +9,8 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// TaskLog is what the server says of an operation while it knows it: what it does and, where it tells, how far it is. There is no
-// log beside that.
+// TaskLog implements hypervisor.Host. LXD has no logs of operations, so the log
+// consists of the description and, if the server reports it, the progress.
 func (h *Host) TaskLog(ctx context.Context, taskID string, query hypervisor.LogQuery) (hypervisor.Log, error) {
 	op, err := h.operation(ctx, taskID)
 	if err != nil {
@@ -38,14 +38,16 @@ func logOf(op *lxdapi.Operation) (lines []hypervisor.LogLine) {
 	return lines
 }
 
-// taskLog hands on what an operation says while it is followed, each line once.
+// taskLog passes on what an operation reports while it is followed, each text
+// once, with consecutive line numbers.
 type taskLog struct {
 	lines    int // that are handed on, or were before
 	progress string
 	line     func(hypervisor.LogLine) error
 }
 
-// begin hands on what was said so far, but for the first lines, which are known.
+// begin passes on what was reported so far, without the first from lines, which
+// the caller knows.
 func (l *taskLog) begin(op *lxdapi.Operation, from int) error {
 	l.lines, l.progress = from, op.Progress
 	for _, said := range logOf(op) {
@@ -59,7 +61,7 @@ func (l *taskLog) begin(op *lxdapi.Operation, from int) error {
 	return nil
 }
 
-// write hands on how far the operation is, where that has changed.
+// write passes on the progress if it has changed.
 func (l *taskLog) write(op *lxdapi.Operation) error {
 	if op.Progress == "" || op.Progress == l.progress {
 		return nil

@@ -12,8 +12,9 @@ const knownOperations = 1000
 // operationKey is an operation at a server.
 type operationKey struct{ address, id string }
 
-// operationProjects remembers the projects of the last operations that this process has begun: LXD 5.0 does not tell the project
-// of an operation that is read.
+// operationProjects remembers the projects of the last operations that this
+// process started. LXD 5.0 does not report the project of an operation, and
+// events are read per project.
 type operationProjects struct {
 	mu      sync.Mutex
 	project map[operationKey]string
@@ -21,6 +22,8 @@ type operationProjects struct {
 	next    int
 }
 
+// newOperationProjects returns an empty memory of operations and their
+// projects.
 func newOperationProjects() *operationProjects {
 	return &operationProjects{project: map[operationKey]string{}}
 }
@@ -42,7 +45,8 @@ func (o *operationProjects) remember(key operationKey, project string) {
 	o.next = (o.next + 1) % knownOperations
 }
 
-// of is the project of an operation; known is false where neither this process nor the server tells it.
+// of returns the project of an operation. known is false if neither this
+// process nor the server knows it.
 func (o *operationProjects) of(address string, op *lxdapi.Operation) (project string, known bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

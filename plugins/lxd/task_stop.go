@@ -6,8 +6,10 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// StopTask cancels an operation. The server lets few be: tokens, downloads of images, the sources of a migration. Of all others it
-// is Conflict, and they go on to their end.
+// StopTask implements hypervisor.TaskStopper. The server can only cancel few
+// operations: tokens, downloads of images and the sources of migrations. All
+// others are a Conflict and go on to their end. An operation that has ended is
+// no error.
 func (h *Host) StopTask(ctx context.Context, taskID string) error {
 	op, err := h.operation(ctx, taskID)
 	if err != nil || op.Ended() {

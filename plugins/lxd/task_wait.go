@@ -15,7 +15,8 @@ import (
 // operationID is how the server writes the id of an operation.
 var operationID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
-// operation reads one operation. One that ended more than 5 s ago is NotFound, as is one that never was.
+// operation reads an operation. It is NotFound if the server does not know it,
+// or forgot it.
 func (h *Host) operation(ctx context.Context, id string) (*lxdapi.Operation, error) {
 	if !operationID.MatchString(id) {
 		return nil, noTask(id)
@@ -24,9 +25,11 @@ func (h *Host) operation(ctx context.Context, id string) (*lxdapi.Operation, err
 	return op, h.judge(ctx, err, "")
 }
 
-// WaitTask waits a moment at the server. An operation that goes on is followed by the events of its project, over a stream that all
-// waits share, and where that cannot be by asking for its end. One that ended while the host could not be heard is forgotten
-// by then, as all are when the server is started again, and that is NotFound: the guest's state tells what became of it.
+// WaitTask implements hypervisor.Host. It first waits for a moment at the
+// server. Then it follows the events of the operation's project, over a stream
+// that all waits share, or asks for the end again and again if that is not
+// possible. An operation that ended while the host was unreachable is forgotten
+// by then, and is NotFound: the state of the guest tells what became of it.
 func (h *Host) WaitTask(ctx context.Context, taskID string, from int, line func(hypervisor.LogLine) error) (
 	hypervisor.TaskResult, error) {
 	op, err := h.operation(ctx, taskID)
@@ -64,8 +67,10 @@ func (h *Host) WaitTask(ctx context.Context, taskID string, from int, line func(
 	return result, err
 }
 
-// waitAgain asks the server to answer when the operation is over, again and again. A connection that breaks is tried anew until
-// the silence has lasted.
+// waitAgain waits for the end of an operation with the server's own waiting
+// call, again and again. After a broken connection it retries until the host
+// has been silent for the configured time; then it returns Unreachable. An
+// error that will not pass, such as an unknown operation, ends it at once.
 func (h *Host) waitAgain(ctx context.Context, taskID string) (hypervisor.TaskResult, error) {
 	var lost time.Time // when the silence began
 	for {
@@ -97,7 +102,8 @@ func (h *Host) waitAgain(ctx context.Context, taskID string) (hypervisor.TaskRes
 	}
 }
 
-// passing reports whether another try may mend a failure.
+// passing reports whether a failure may pass, so that another attempt makes
+// sense.
 func passing(err error) bool {
 	switch plugin.KindOf(err) {
 	case plugin.Unreachable, plugin.Timeout, plugin.Busy:

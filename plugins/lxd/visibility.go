@@ -8,7 +8,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// maxProjects bounds the lists that are read for one inventory: there is one for each project of a restricted certificate.
+// maxProjects limits the lists that are read for one inventory: one per project
+// of a restricted certificate.
 const maxProjects = 100
 
 // visibility is what a certificate may see.
@@ -42,10 +43,12 @@ func (h *Host) visibility(ctx context.Context) (visibility, error) {
 	return visibility{projects: projects, known: true}, nil
 }
 
-// partial reports whether there may be what the certificate does not see.
+// partial reports whether there may be guests that the certificate does not
+// see.
 func (s visibility) partial() bool { return !s.whole || !s.known }
 
-// scopes are the lists that have all it sees.
+// scopes returns the lists that together contain everything that the
+// certificate sees.
 func (s visibility) scopes() []lxdapi.Scope {
 	if s.whole {
 		return []lxdapi.Scope{{All: true}}

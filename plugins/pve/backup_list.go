@@ -94,7 +94,11 @@ var kinds = map[string]hypervisor.GuestKind{
 }
 
 // backup converts the row. ok is false for a backup that belongs to no guest,
-// such as one of a whole machine.
+// such as one of a whole machine. Kind and guest come from the row's own
+// fields; older releases and some storage plugins omit them, and then the name
+// of the archive tells. Times out of range and negative sizes are treated as
+// unknown. The field "encrypted" is the fingerprint of the key, or 1 if the key
+// is unknown.
 func (r *backupRow) backup(query hypervisor.BackupQuery) (b hypervisor.Backup, ok bool) {
 	b = hypervisor.Backup{
 		ID: r.volume.Text(), Storage: query.Storage, Node: query.Node, Kind: kinds[r.subtype.Text()], Guest: hypervisor.GuestID(r.guest()),

@@ -61,7 +61,10 @@ func newMembership() *membership {
 	return m
 }
 
-// members returns the membership for callers that cannot work without it.
+// members returns the membership of the cluster for callers that cannot work
+// without it. A standalone node lists only itself and has no cluster name. The
+// row with the flag "local" is the node that answered. An empty list is an
+// error of kind Protocol: every node knows at least itself.
 func (h *Host) members(ctx context.Context) (*membership, error) {
 	m := newMembership()
 	var rows []struct {

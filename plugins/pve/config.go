@@ -68,7 +68,11 @@ var (
 )
 
 // configOf builds a Config from the rows of /pending. The rows are sorted
-// first, because the API returns them in no order.
+// first, because the API returns them in no order. A value that is only pending
+// appears in Pending, and a disk that is only pending is listed with the mark
+// Pending, because a restart will create it. The raw form of a NIC is the
+// pending one if there is one, so that a change starts from it and does not
+// undo what waits.
 func configOf(ref hypervisor.GuestRef, rows []configRow) hypervisor.Config {
 	slices.SortFunc(rows, func(a, b configRow) int { return compareKeys(string(a.Key), string(b.Key)) })
 	c, ovmf, serial := hypervisor.Config{Options: map[string]string{}, Pending: map[string]*string{}}, false, ""
@@ -141,7 +145,11 @@ func appendFile(files []hypervisor.File, key, volume string) []hypervisor.File {
 	return append(files, hypervisor.File{Key: key, Storage: storage, Volume: volume})
 }
 
-// setConfig stores a value that is in force.
+// setConfig stores a value that is in force under the field of the SDK that
+// stands for it. A value of an option that the driver knows is also kept under
+// its own name. Descriptions can end in a line feed, tags are separated by
+// semicolons, commas or spaces, and memory can be a property string
+// ("current=2048").
 func setConfig(c *hypervisor.Config, kind hypervisor.GuestKind, key, value string) {
 	if optionOf(kind, key) != nil {
 		c.Options[key] = value

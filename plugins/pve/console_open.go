@@ -279,7 +279,12 @@ func (o *consoleOpener) firstWords(ctx context.Context, c *console, made console
 	}
 }
 
-// screen opens a graphical console. In its protocol the server speaks first.
+// screen opens a graphical console. In RFB the server speaks first (RFC 6143
+// section 7.1.1), so the first bytes prove that the VM's screen is reachable.
+// They are kept for the first Read. Without them the console is closed, and the
+// error says whether nothing came in time or the program behind the port ended.
+// Releases without a separate password use the beginning of the ticket, of
+// which VNC authentication uses eight bytes.
 func (o *consoleOpener) screen(ctx context.Context) (*console, error) {
 	made, err := o.port(ctx, "vncproxy", url.Values{"websocket": {"1"}})
 	if err != nil {

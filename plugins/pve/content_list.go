@@ -75,7 +75,11 @@ func (f figure) bytes() *int64 {
 	return &n
 }
 
-// show converts the row. ok is false if it has no id of the storage.
+// show converts the row. ok is false if its ID does not belong to the storage.
+// The exact size wins over the approximate one that some plugins report. A file
+// of a content that the SDK does not know has the kind "other". The volumes of
+// a backup server have names of kind, guest and time, which are shown as a
+// whole.
 func (r *volumeRow) show(query hypervisor.ContentQuery) (v hypervisor.Volume, ok bool) {
 	v = hypervisor.Volume{
 		ID: r.volume.Text(), Storage: query.Storage, Node: query.Node, Content: cut(r.content.Text(), maxWord),

@@ -213,7 +213,10 @@ func (f *Firewall) Compare(ctx context.Context, query firewall.CompareQuery) (fi
 const corosyncPort = 5405
 
 // clusterChanges compares the verdicts on corosync's packets between the nodes
-// that were read, on every ring.
+// that were read, on every ring. A firewall that blocks corosync makes nodes
+// lose quorum and, with high availability, reboot; so a plan must show it. If
+// the addresses of the rings cannot be read, the result is one Unknown change
+// instead of none.
 func clusterChanges(before, after *judged) (changes []firewall.ClusterChange) {
 	if before.membership == nil || len(before.membership.order) < 2 {
 		return nil

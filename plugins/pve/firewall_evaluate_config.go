@@ -22,7 +22,11 @@ type judged struct {
 	problems map[pvefirewall.RuleRef]string
 }
 
-// with returns the configuration for assumed states.
+// with compiles the firewall with assumed states in place of what was read. A
+// group that is assumed absent is left out, and assumed groups that do not
+// exist yet are added. Guests that could not be read are left out; packets from
+// and to them are Unknown. Problems that the compiler finds in rules are kept
+// by rule, for the steps of a verdict.
 func (k *facts) with(assume []firewall.State) (*judged, error) {
 	assumed := func(s firewall.State) firewall.State {
 		if i := slices.IndexFunc(assume, func(a firewall.State) bool { return a.Scope.Same(s.Scope) }); i >= 0 {

@@ -38,7 +38,9 @@ type packetEnd struct {
 }
 
 // wayOf chooses addresses of one version of IP for two ends. version is 4, 6,
-// or 0 for either.
+// or 0 for either. It also chooses their network interfaces. An address that
+// nobody knows is guessed, and a guessed address is not shown in the verdict.
+// If no way can be found, unknown says why.
 func (j *judged) wayOf(from, to firewall.End, version int) way {
 	w := way{from: from, to: to}
 	a, reason := j.side(from)

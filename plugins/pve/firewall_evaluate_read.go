@@ -212,7 +212,8 @@ func bearable(ctx context.Context, err error) error {
 }
 
 // readCorosync reads the addresses through which the nodes of the cluster
-// communicate.
+// communicate: up to eight rings per node. An empty transport means knet, the
+// default since corosync 3.
 func (k *facts) readCorosync(ctx context.Context) error {
 	var totem struct {
 		Transport pveapi.Text `json:"transport"`

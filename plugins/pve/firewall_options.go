@@ -68,7 +68,11 @@ var optionName = regexp.MustCompile(`^[a-z][a-z0-9_-]{1,63}$`)
 // optionParameters are the parameters of the request that are no options.
 var optionParameters = []string{"digest", "delete", "node", "vmid"}
 
-// optionsForm returns the parameters that change options.
+// optionsForm returns the parameters that change options. Options without a
+// field of their own are passed through under their names, as long as they look
+// like one and are not parameters of the request ("digest", "delete", ...). An
+// option in both Set and Clear is an error, because Proxmox VE would accept it
+// and only do one of the two.
 func optionsForm(change firewall.OptionsChange) (url.Values, error) {
 	form, set := url.Values{}, change.Set
 	for _, name := range firewall.OptionFlags() {

@@ -332,7 +332,9 @@ func ruleForm(rule firewall.Rule) (url.Values, error) {
 }
 
 // ruleChangeForm returns the parameters of a change of a rule. Fields that
-// become empty are deleted.
+// become empty are listed in "delete". The request only contains what changes,
+// so a change that somebody else made to other fields of the rule in between is
+// kept.
 func ruleChangeForm(change firewall.RuleChange) (url.Values, error) {
 	// The fields are checked by applying the change to a minimal rule.
 	changed, err := change.Apply(firewall.Rule{Direction: firewall.DirectionIn, Action: "ACCEPT"})

@@ -36,8 +36,11 @@ type interfaceRow struct {
 	} `json:"ip-addresses"`
 }
 
-// Addresses asks a VM's agent, or the node of a container. For a container that
-// does not run or does not exist the answer is empty.
+// Addresses implements hypervisor.NICEditor. For a VM it asks the QEMU guest
+// agent, and for a container its node, which looks into the container's network
+// namespace. For a container that does not run or does not exist, Proxmox VE
+// returns null, which is a Conflict here. The guest chooses what it reports, so
+// the number of interfaces is limited.
 func (h *Host) Addresses(ctx context.Context, ref hypervisor.GuestRef) ([]hypervisor.NICAddresses, error) {
 	rest := []string{"agent", "network-get-interfaces"}
 	if ref.Kind == hypervisor.Container {

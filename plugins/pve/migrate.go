@@ -98,7 +98,11 @@ func (h *Host) CheckMigration(ctx context.Context, ref hypervisor.GuestRef, quer
 	return check, nil
 }
 
-// tell adds the answer to the check.
+// tell adds the preconditions that Proxmox VE reports for a target node to the
+// check: nodes that are allowed, missing storages, rules of high availability,
+// local disks and images, and devices that are passed through. VMs and
+// containers have different names for the same fields. Disks of Cloud-Init do
+// not count as local, because they are generated again.
 func (p preconditions) tell(check *hypervisor.MigrationCheck, query hypervisor.MigrationQuery) {
 	if allowed := cmp.Or(p.Allowed, p.AllowedCT); allowed != nil {
 		check.Nodes = namesOf(*allowed)
@@ -183,7 +187,8 @@ func block(check *hypervisor.MigrationCheck, code, format string, args ...any) {
 }
 
 // Migrate sends one POST. Local disks are moved too; without a storage they go
-// to the storages with the same names.
+// to the storages with the same names. Containers cannot migrate live; Proxmox
+// VE shuts them down, moves them and starts them again ("restart").
 func (h *Host) Migrate(ctx context.Context, ref hypervisor.GuestRef, spec hypervisor.MigrationSpec) (string, error) {
 	path, err := guestPath(ref, "migrate")
 	switch {

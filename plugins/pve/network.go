@@ -122,7 +122,12 @@ func restoring(diff string) string {
 		"then run ifreload -a"
 }
 
-// interfaceOf converts one row.
+// interfaceOf converts one row of the API. It takes each member that it
+// understands out of the row; whatever is left at the end becomes an option
+// under its own name, so that settings which the SDK does not know are shown
+// and survive a change. The API returns some values as numbers or lists
+// depending on their content, so all are read leniently. Members that Proxmox
+// VE derives, such as "broadcast", are dropped.
 func interfaceOf(row map[string]json.RawMessage) configured {
 	text := func(key string) string {
 		raw, there := row[key]
@@ -249,7 +254,9 @@ func withPrefix(cidr, address, mask string) string {
 	return address + "/" + mask
 }
 
-// interfaceForm returns the parameters for an interface.
+// interfaceForm returns the parameters for an interface. Proxmox VE has a
+// different parameter for the same setting in each type of interface, and
+// refuses those of other types.
 func interfaceForm(i *hypervisor.Interface) url.Values {
 	form := url.Values{}
 	set := func(key, value string) {
@@ -410,7 +417,9 @@ var fieldsOfNetwork = map[string]string{
 // familyFields are the parameters that exist once for each version of IP.
 var familyFields = []string{"address", "netmask", "cidr", "gateway"}
 
-// networkError turns an error about a change of a network into one of the SDK.
+// networkError turns an error about a change of a network into one of the SDK,
+// with the field that the user must correct. Proxmox VE reports many of them
+// only as a text, so the texts are compared.
 func (h *Host) networkError(ctx context.Context, node string, err error) error {
 	err = h.explainAway(ctx, node, err)
 	e, ok := asError(err)

@@ -152,7 +152,11 @@ func headerOf(text string) (name, family, method string, is bool) {
 	return "", "", "", false
 }
 
-// hunk reads one hunk; later are the hunks after it.
+// hunk reads one hunk of the diff that Proxmox VE shows for pending changes;
+// later are the hunks after it. A hunk has three lines of context, so the
+// header of the stanza that a line belongs to ("iface NAME ...") may be outside
+// of it. Lines before the first header are collected for both sides and
+// assigned at the end, with what the neighboring hunks name.
 func (r *diffReader) hunk(lines []string, later [][]string) {
 	var old, changed side
 	var before [2][]stanzaLine // whose they are is not said in the hunk: of the old side and of the changed one

@@ -95,8 +95,10 @@ func equalInterfaces(a, b hypervisor.Interface) bool {
 		a.BondMode == b.BondMode && a.BondPrimary == b.BondPrimary && a.BondHash == b.BondHash && maps.Equal(a.Options, b.Options)
 }
 
-// undone returns an interface without the added lines and with the removed
-// ones.
+// undone returns an interface without the added lines of a diff and with the
+// removed ones: the configuration in force, computed from the staged one. An
+// address and its netmask may be on separate lines, of which only one changed,
+// so both are collected per address family before they are joined.
 func undone(i hypervisor.Interface, removed, added []stanzaLine) hypervisor.Interface {
 	i.Ports, i.Options = slices.Clone(i.Ports), maps.Clone(i.Options)
 	for _, l := range added {
@@ -150,7 +152,9 @@ const allTags = "2-4094"
 // dynamic reports whether a method gets the addresses from the network.
 func dynamic(method string) bool { return method == "dhcp" || method == "auto" }
 
-// set applies a line, except addresses.
+// set applies a line of a stanza to an interface, except for addresses, which
+// undone joins with their netmasks. The keys are those of ifupdown2 and Open
+// vSwitch in /etc/network/interfaces.
 func set(i *hypervisor.Interface, l stanzaLine) {
 	six := l.family == "inet6"
 	switch l.key {
@@ -193,7 +197,8 @@ func set(i *hypervisor.Interface, l stanzaLine) {
 	}
 }
 
-// unset removes the setting of a line, and leaves the default in its place.
+// unset removes the setting of a line and leaves its default in place, because
+// that is what Proxmox VE reports for an absent line.
 func unset(i *hypervisor.Interface, l stanzaLine) {
 	six := l.family == "inet6"
 	switch l.key {

@@ -216,6 +216,7 @@ func (h *Host) services(ctx context.Context, node string) ([]hypervisor.NodeServ
 
 // subscription reads neither the signature nor the server's id, and only the
 // part of the key that names the product: the rest is a secret of the customer.
+// A message of the server can repeat the key, so it is replaced there too.
 func (h *Host) subscription(ctx context.Context, node string) (*hypervisor.Subscription, error) {
 	var answer struct {
 		Status  pveapi.Text `json:"status"`

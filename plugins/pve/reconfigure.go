@@ -66,7 +66,9 @@ var (
 )
 
 // configForm returns the parameters: the keys to set, and under "delete" those
-// to remove. It is empty for an empty change.
+// to remove. It is empty for an empty change. Control characters are refused in
+// everything but a description: the configuration is a file of lines, and a
+// line feed in a value could add another setting.
 func configForm(kind hypervisor.GuestKind, change hypervisor.ConfigChange) (url.Values, error) {
 	set, err := wantedFields(change)
 	if err != nil {

@@ -20,7 +20,10 @@ var (
 )
 
 // configError turns an error about a change of a configuration into one of the
-// SDK.
+// SDK. The most important case is a running guest that cannot take a value: for
+// a VM the rest of the change is in force then and the value is pending, for a
+// container nothing was changed. The text says which, because the caller must
+// not repeat the change blindly.
 func (h *Host) configError(ctx context.Context, ref hypervisor.GuestRef, sent url.Values, err error) error {
 	e, ok := asError(err)
 	if !ok {

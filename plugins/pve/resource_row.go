@@ -41,7 +41,10 @@ var _ pveapi.RowDecoder = (*resourceRow)(nil)
 // Reset empties the row.
 func (r *resourceRow) Reset() { *r = resourceRow{} }
 
-// Field takes one member of the row.
+// Field implements pveapi.RowDecoder. It takes one member of a row of
+// /cluster/resources. Scalars point into the buffer of the decoder and are only
+// valid until the next row, so nothing is copied here; the list has thousands
+// of rows.
 func (r *resourceRow) Field(name []byte, v pveapi.Scalar) {
 	switch string(name) {
 	case "type":

@@ -41,7 +41,9 @@ func (h *Host) Restore(ctx context.Context, spec hypervisor.RestoreSpec) (string
 }
 
 // restoreForm returns the request that restores, and the kind of guest in its
-// path.
+// path. A restore is a creation with an archive, in a parameter that differs by
+// kind. "unique" gives the guest new MAC addresses. The name cannot be set when
+// a guest is replaced: it keeps the one of the backup.
 func restoreForm(spec hypervisor.RestoreSpec) (kind string, form url.Values, err error) {
 	if _, err := vmid(spec.ID); err != nil {
 		return "", nil, invalid("id", "%.40q is not a valid guest ID", spec.ID)

@@ -110,7 +110,11 @@ func (r *outputReader) complete() bool {
 	return ok || len(r.value) > maxTokenID
 }
 
-// finish stores the value that is complete.
+// finish stores the value that is complete. A token ID must be followed by its
+// secret, and a secret must follow an ID. Values that begin with "$" are the
+// text of the script itself, which a shell may have echoed. Two different
+// tokens for the same capability are an error, because only the last run's
+// token is valid.
 func (r *outputReader) finish() error {
 	reading, value := r.reading, r.value
 	r.reading, r.value = nothing, ""

@@ -182,7 +182,8 @@ func (s *sampler) add() error {
 }
 
 // subject reads the subject of a row: node/NAME, qemu/ID, lxc/ID or
-// storage/NODE/NAME.
+// storage/NODE/NAME. It returns false for rows that are not needed: guests that
+// no longer exist, and values that the inventory itself reports fresher.
 func (s *sampler) subject(sample *hypervisor.Sample) bool {
 	kind, rest, ok := bytes.Cut(s.row.id.Bytes(), []byte("/"))
 	if !ok || len(rest) == 0 {

@@ -31,7 +31,11 @@ func checkSnapshotName(name string) error {
 // present is the name of the guest's present state in a list of snapshots.
 const present = "current"
 
-// Snapshots implements hypervisor.Snapshotter.
+// Snapshots implements hypervisor.Snapshotter. Proxmox VE lists the current
+// state as a row named "current", which is left out. A snapshot with the state
+// "prepare" or "delete" is incomplete: a task that created or deleted it failed
+// or still runs. Descriptions of containers end in a line feed, which is
+// removed.
 func (h *Host) Snapshots(ctx context.Context, ref hypervisor.GuestRef) ([]hypervisor.Snapshot, error) {
 	path, err := guestPath(ref, "snapshot")
 	if err != nil {

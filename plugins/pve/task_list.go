@@ -195,7 +195,8 @@ func tasksOf(rows []taskRow) (tasks []hypervisor.Task, all bool) {
 }
 
 // taskOf converts a row. It returns false for a row whose UPID cannot be
-// parsed.
+// parsed. A task without an end is running; the status of an ended one is OK, a
+// number of warnings, or the text of the error.
 func taskOf(row taskRow) (hypervisor.Task, bool) {
 	u, err := parseUPID(string(row.UPID))
 	if err != nil {

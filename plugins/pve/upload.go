@@ -114,7 +114,11 @@ func (h *Host) mayUpload(ctx context.Context, storage string) error {
 	return e
 }
 
-// uploadRoom looks whether the storage takes such files, and gives the room that it has.
+// uploadRoom checks that the storage accepts files of the content and has
+// enough room, and returns its free bytes, or nil if the storage does not
+// report them. A storage that the token cannot see looks like one that does not
+// exist; hidden tells the two apart by the token's privileges. The check is
+// early advice only: the room can change until the upload.
 func (h *Host) uploadRoom(ctx context.Context, spec hypervisor.UploadSpec, content string) (*int64, error) {
 	path, err := nodePath(spec.Node, "storage")
 	if err != nil {

@@ -7,10 +7,13 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// apps gives the pins of apps at a state, by slug: for each app the pin at
-// which its own files were last seen to be others. They are decided at the
-// first sync of a state as the newest, and kept then: keep says that this is
-// it. An app that is not among them has the pin of the state.
+// apps returns the pins of the apps at a state, by slug. The pin of an app is
+// the one at which its own files last changed; an app that is missing has the
+// pin of the state.
+//
+// The pins are decided when a state is synced for the first time as the newest
+// one, which keep reports. They are stored in the cache and never change
+// afterwards, so a later sync of the same state gives the same pins.
 func (c *Catalog) apps(ctx context.Context, s state, cursor string, keep bool) (map[string]catalog.Pin, error) {
 	name := c.note("apps", s.pin.String())
 	kept := map[string]string{}
@@ -37,9 +40,13 @@ func (c *Catalog) apps(ctx context.Context, s state, cursor string, keep bool) (
 	return apps, nil
 }
 
-// before gives the state that this one follows, with the pins of its apps: that
-// of the cursor, or the one that was synced last. What cannot be had any more
-// is an empty state.
+// before returns the state that precedes s, and the pins of its apps. The
+// cursor names them; without a valid cursor, the state that was last synced is
+// used. The result is an empty state if there is none, or if the origin no
+// longer has it because its history was rewritten or another repository was
+// configured. All apps are then pinned anew. Other errors, such as an origin
+// that cannot be reached, fail the sync, because new pins would look like
+// updates of all apps.
 func (c *Catalog) before(ctx context.Context, s state, cursor string) (state, map[string]catalog.Pin, error) {
 	pins := map[string]catalog.Pin{}
 	var pin catalog.Pin
@@ -75,7 +82,8 @@ func (c *Catalog) before(ctx context.Context, s state, cursor string) (state, ma
 	return before, pins, nil
 }
 
-// sameOwn reports whether a script's own files are the same in both states.
+// sameOwn reports whether the own files of a script are equal in both states. A
+// file that is missing in both is equal.
 func sameOwn(a, b state, f script) bool {
 	for _, p := range f.own() {
 		x, inA := a.main.Find(p)
@@ -87,8 +95,8 @@ func sameOwn(a, b state, f script) bool {
 	return true
 }
 
-// parsePins reads the pins that were kept by a former run; one that cannot be
-// read is left out, and the app is pinned anew.
+// parsePins parses the pins that an earlier run stored. A pin that cannot be
+// parsed is left out, and the app is then pinned anew.
 func parsePins(kept map[string]string) map[string]catalog.Pin {
 	pins := make(map[string]catalog.Pin, len(kept))
 	for slug, text := range kept {

@@ -13,7 +13,9 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Limits of an archive. The real one has 2,000 files and 6 MB, 1.5 MB compressed.
+// Limits of an archive. The real one has about 2,000 files and 6 MB, or 1.5 MB
+// compressed, so there is plenty of room. The limits exist so that a
+// manipulated archive cannot fill the disk or the memory.
 const (
 	maxArchive      = 64 << 20
 	maxUncompressed = 256 << 20
@@ -21,10 +23,13 @@ const (
 	maxRatio        = 200
 )
 
-// treeLimits bound what is kept of an archive, and how many commits are kept.
+// treeLimits limit the files of an archive that are kept, and the number of
+// commits in the cache.
 var treeLimits = tree.Limits{Files: 20000, FileSize: 4 << 20, Size: 64 << 20, Trees: 16}
 
-// wanted reports whether a file of the repository is one that something may come from.
+// wanted reports whether a file of the repository is kept. Only scripts, the
+// functions they share and the license are; web pages, images and workflows are
+// not.
 func wanted(p string) bool {
 	folder, name, nested := strings.Cut(p, "/")
 	switch folder {
@@ -40,13 +45,15 @@ func wanted(p string) bool {
 	return strings.HasSuffix(p, ".func")
 }
 
-// unfit is the error of an archive that is not what GitHub makes.
+// unfit returns the error for an archive that does not look like one that
+// GitHub makes.
 func unfit(format string, args ...any) error { return plugin.Errorf(plugin.Protocol, format, args...) }
 
-// unpack reads the archive of one commit, as git and the hosts of repositories
-// make it: everything lies below one folder. What is not wanted is read over,
-// but held to the same rules: a link, a device, a path that leads out, or one
-// that comes twice makes the whole archive unfit.
+// unpack reads the archive of one commit, in which all files are in a single
+// top folder, and adds the wanted files to w. Unwanted files are skipped but
+// must obey the same rules (see unpacker.member). The archive is read to its
+// end, because the checksum of gzip comes last; without that, a truncated
+// archive could pass.
 func unpack(ctx context.Context, r io.Reader, commit string, w *tree.Writer) error {
 	compressed := &limitReader{ctx: ctx, from: r, left: maxArchive, what: "the archive"}
 	unzipped, err := gzip.NewReader(compressed)
@@ -85,8 +92,9 @@ func unpack(ctx context.Context, r io.Reader, commit string, w *tree.Writer) err
 	return nil
 }
 
-// archiveError keeps an error of ours, of the caller and of the network, and
-// makes all else one of the archive.
+// archiveError returns the cause of an error while reading an archive. An error
+// of r itself, of the context or of the plugin is kept. Everything else means
+// that the archive is damaged.
 func archiveError(r *limitReader, err error) error {
 	var known *plugin.Error
 	switch {
@@ -98,7 +106,8 @@ func archiveError(r *limitReader, err error) error {
 	return plugin.Errorf(plugin.Protocol, "the archive is truncated or is not an archive").WithCause(err)
 }
 
-// unpacker judges the members of one archive.
+// unpacker checks the members of one archive. It remembers the top folder and
+// the paths that it has seen.
 type unpacker struct {
 	commit string
 	top    string
@@ -107,7 +116,12 @@ type unpacker struct {
 	files  int
 }
 
-// member judges one, and gives its path within the repository.
+// member checks one member of the archive and returns its path in the
+// repository; keep reports whether the file is needed. The archive comes from
+// the internet and is only trusted after the whole of it was checked, so
+// everything unusual is an error: links, special files, absolute paths, "..",
+// duplicate paths, and more than one top folder. git writes the commit into the
+// global header (git-archive(1)); an archive of another commit is refused.
 func (u *unpacker) member(h *tar.Header) (p string, keep bool, err error) {
 	if u.count++; u.count > maxMembers {
 		return "", false, unfit("the archive has more than %d members", maxMembers)
@@ -146,8 +160,9 @@ func (u *unpacker) member(h *tar.Header) (p string, keep bool, err error) {
 	return rest, wanted(rest), nil
 }
 
-// limitReader ends with an error after so many bytes, or when they are too many
-// for what they were compressed to.
+// limitReader returns an error after a number of bytes, when the context ends,
+// or when the data has grown too much compared with its compressed form. The
+// last rule applies only after the first MiB.
 type limitReader struct {
 	ctx  context.Context
 	from io.Reader

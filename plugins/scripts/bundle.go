@@ -9,7 +9,10 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Bundle implements catalog.Catalog. The files to install and to update are the same: a script is its own updater.
+// Bundle implements catalog.Catalog. The bundles for an install and an update
+// have the same files, because a script is its own updater. The bundle is built
+// completely before the first part is sent, so a caller never gets half of one
+// because of an error in the scripts.
 func (c *Catalog) Bundle(ctx context.Context, request catalog.BundleRequest, each func(catalog.BundlePart) error) error {
 	if request.Purpose != catalog.Install && request.Purpose != catalog.Update {
 		return plugin.Errorf(plugin.Invalid, "%.40q is not a purpose of a bundle", string(request.Purpose))
@@ -34,7 +37,8 @@ func (c *Catalog) Bundle(ctx context.Context, request catalog.BundleRequest, eac
 	})
 }
 
-// installable gives the script of a slug that can be installed.
+// installable returns the script of a slug, or NotFound if it does not exist or
+// does not create a container, or if its install script was removed.
 func (s state) installable(slug string) (script, error) {
 	f, ok := s.find(slug)
 	switch {
@@ -48,7 +52,12 @@ func (s state) installable(slug string) (script, error) {
 	return f, nil
 }
 
-// bundle puts together everything that one install loads.
+// bundle assembles everything that one installation loads: the app's own
+// scripts, the engine (shared functions of the repository, and of the second
+// repository if one is configured), and the overlay, which adapts the engine to
+// runs without a person. At the end, addresses in all files that would load
+// further scripts are rewritten to the bundle, so the run only executes what a
+// person reviewed.
 func (s state) bundle(request catalog.BundleRequest, f script) (*catalog.BundleBuilder, error) {
 	b := catalog.NewBundle(request, release)
 	add := func(t *tree.Tree, p, as string, class catalog.FileClass, executable bool) error {
@@ -94,7 +103,9 @@ func (s state) bundle(request catalog.BundleRequest, f script) (*catalog.BundleB
 	return b, s.rewrite(b)
 }
 
-// rewrite makes the files load each other from the bundle, and refuses one that would load scripts from elsewhere.
+// rewrite changes the files so that they load each other from the bundle, and
+// lists the downloads that no pin covers (see fetchesOf). It fails if a file
+// would still load scripts from elsewhere.
 func (s state) rewrite(b *catalog.BundleBuilder) error {
 	place := b.Place()
 	var failed error

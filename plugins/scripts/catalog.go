@@ -13,7 +13,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Catalog is the catalog of one configuration. Source.Open makes it.
+// Catalog is the catalog of one configuration. Source.Open returns it. Its
+// methods may be called concurrently; downloads wait for each other.
 type Catalog struct {
 	logger hclog.Logger
 	// repository has the scripts; engine is a second one with what they share, or empty.
@@ -37,7 +38,9 @@ func (c *Catalog) Close() error {
 	return nil
 }
 
-// Health implements catalog.Catalog: it asks for the commit of the branch.
+// Health implements catalog.Catalog. It resolves the branch, which checks the
+// address, the network, the certificate and the name of the repository in one
+// small request for each repository.
 func (c *Catalog) Health(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -46,7 +49,8 @@ func (c *Catalog) Health(ctx context.Context) error {
 	return err
 }
 
-// state is all that there is at one pin.
+// state is everything that belongs to one pin: the files of the repositories
+// and the rules for rewriting their addresses.
 type state struct {
 	pin        catalog.Pin
 	main       *tree.Tree
@@ -55,7 +59,8 @@ type state struct {
 	rules      rewriting
 }
 
-// repositories are those of a pin, in its order.
+// repositories returns the repositories of the configuration, sorted by name as
+// in a pin.
 func (c *Catalog) repositories() []string {
 	list := []string{c.repository}
 	if c.engine != "" {
@@ -65,7 +70,10 @@ func (c *Catalog) repositories() []string {
 	return list
 }
 
-// newest resolves what is followed.
+// newest resolves the configured branches to a pin. The configuration may name
+// two refs, separated by a space: the first one for the scripts and the second
+// one for the repository with the shared functions. A single ref applies to
+// both.
 func (c *Catalog) newest(ctx context.Context) (catalog.Pin, error) {
 	refs := strings.Fields(c.ref)
 	var pin catalog.Pin
@@ -83,7 +91,9 @@ func (c *Catalog) newest(ctx context.Context) (catalog.Pin, error) {
 	return pin, nil
 }
 
-// at gives the state at a pin, fetched where it is not in the cache. A pin of other repositories is NotFound.
+// at returns the state at a pin and downloads what is not in the cache. A pin
+// of other repositories is NotFound: it comes from the time before the
+// configuration was changed.
 func (c *Catalog) at(ctx context.Context, pin catalog.Pin) (state, error) {
 	if err := ctx.Err(); err != nil {
 		return state{}, err
@@ -107,7 +117,10 @@ func (c *Catalog) at(ctx context.Context, pin catalog.Pin) (state, error) {
 	return s, nil
 }
 
-// Sync implements catalog.Catalog.
+// Sync implements catalog.Catalog. Without a wanted pin it first asks for the
+// newest commit, which costs one small request if nothing changed; the archive
+// is only downloaded for a commit that is not in the cache. Listing.Send then
+// compares the entries with the cursor.
 func (c *Catalog) Sync(ctx context.Context, request catalog.SyncRequest, each func(catalog.SyncStep) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -135,7 +148,9 @@ func (c *Catalog) Sync(ctx context.Context, request catalog.SyncRequest, each fu
 	return listing.Send(ctx, request.Cursor, each)
 }
 
-// sound runs something on the state at a pin, and a second time when the cache turned out to be damaged.
+// sound calls run with the state at a pin. If run fails with an internal error,
+// the cache may be damaged. The commits are then dropped and downloaded again,
+// and run is called a second time.
 func (c *Catalog) sound(ctx context.Context, pin catalog.Pin, run func(state) error) error {
 	for try := 0; ; try++ {
 		s, err := c.at(ctx, pin)
@@ -153,7 +168,8 @@ func (c *Catalog) sound(ctx context.Context, pin catalog.Pin, run func(state) er
 	}
 }
 
-// Entry implements catalog.Catalog.
+// Entry implements catalog.Catalog. It describes the entry as it was at the pin
+// and stores no pins of apps; only Sync does.
 func (c *Catalog) Entry(ctx context.Context, slug string, pin catalog.Pin) (catalog.Entry, error) {
 	var entry catalog.Entry
 	err := c.sound(ctx, pin, func(s state) error {

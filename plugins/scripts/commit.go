@@ -17,10 +17,13 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// resolved is what the cache keeps of the answer about a branch.
+// resolved is what the cache remembers about a branch or tag: the commit, and
+// the ETag of the answer that named it.
 type resolved struct{ ETag, Commit string }
 
-// resolve gives the commit of a branch or tag. An answer that has not changed costs the origin's limit of requests nothing.
+// resolve returns the commit of a branch or tag. A ref that is a full commit is
+// returned without a request. Otherwise the ETag of the last answer is sent
+// along, because GitHub does not count an answer of 304 against its rate limit.
 func (c *Catalog) resolve(ctx context.Context, repository, ref string) (string, error) {
 	if commitForm.MatchString(ref) {
 		return ref, nil
@@ -42,7 +45,10 @@ func (c *Catalog) resolve(ctx context.Context, repository, ref string) (string, 
 	return commit, nil
 }
 
-// commit gives the files of one commit. What is in the cache is not asked for, also when the origin has it no more.
+// commit returns the files of one commit. A commit in the cache is used without
+// asking the origin, so an approved app can be installed even if the origin has
+// deleted the commit or cannot be reached. Only one download runs at a time;
+// whoever waited looks in the cache again before it downloads.
 func (c *Catalog) commit(ctx context.Context, part catalog.PinPart) (*tree.Tree, error) {
 	t, err := c.cache.Get(part.Commit)
 	if plugin.KindOf(err) != plugin.NotFound || err == nil {
@@ -65,19 +71,23 @@ func (c *Catalog) commit(ctx context.Context, part catalog.PinPart) (*tree.Tree,
 	return t, err
 }
 
-// note is the file of the cache for a name that may have any form.
+// note returns the path of a small cache file. The name is hashed, because it
+// may contain characters that a file name cannot.
 func (c *Catalog) note(kind, name string) string {
 	sum := sha256.Sum256([]byte(name))
 	return filepath.Join(c.folder, kind, hex.EncodeToString(sum[:16])+".json")
 }
 
-// readNote reads what writeNote wrote. What is not there or damaged is as if it had never been: the cache may be emptied.
+// readNote reads a file that writeNote wrote and reports whether that
+// succeeded. A missing or damaged file is not an error, because an
+// administrator may empty the cache at any time.
 func (c *Catalog) readNote(name string, into any) bool {
 	raw, err := os.ReadFile(name)
 	return err == nil && json.Unmarshal(raw, into) == nil
 }
 
-// writeNote replaces a file in one step. When it cannot, that costs a request the next time.
+// writeNote replaces a small cache file in one step. A failure is only logged:
+// the next sync then makes one more request.
 func (c *Catalog) writeNote(name string, value any) {
 	raw, err := json.Marshal(value)
 	if err == nil {
@@ -106,10 +116,13 @@ func (c *Catalog) writeNote(name string, value any) {
 	pruneNotes(filepath.Dir(name))
 }
 
-// maxNotes is how many notes of a kind are kept: one of the apps of each state that was synced.
+// maxNotes is how many files of one kind are kept in the cache. There is one
+// for each branch that was resolved and for each state that was synced.
 const maxNotes = 100
 
-// pruneNotes takes away the oldest notes of a kind.
+// pruneNotes removes the oldest files of one kind, by the time they were
+// written, until maxNotes are left. Errors are ignored: the next write tries
+// again.
 func pruneNotes(folder string) {
 	entries, err := os.ReadDir(folder)
 	if err != nil || len(entries) <= maxNotes {

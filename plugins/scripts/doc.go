@@ -1,10 +1,32 @@
-// Package scripts is the catalog source of the community scripts: shell scripts that make one container each and install an app in it.
+// Package scripts is the catalog source of the community scripts. These are
+// shell scripts that each create one container on Proxmox VE and install one
+// app in it.
 //
-// What runs comes from the archive of one commit of their repository, and from nowhere else: a branch or tag is resolved to a commit once
-// per sync. How an entry looks comes from the tree too, and from data that was extracted of it when it still had them (decoration.jsonl);
-// that never decides what runs.
+// A sync works as follows:
 //
-// The pin of an app is the commit at which its own files were last seen to be others: an archive has no history, and asking for the
-// history of each file would be a request per app. Each sync compares the own files with those at the earlier pins, which the cursor
-// names. With an empty cursor, every app has the pin of that sync.
+//   - The branch or tag of the configuration is resolved to a commit, once
+//     per repository (Catalog.newest).
+//   - The archive of that commit is downloaded, checked and unpacked into
+//     the cache, unless the cache has it already (Catalog.commit, unpack).
+//   - The scripts in the tree are found and described (state.entries).
+//     Scripts are parsed by their form and never run.
+//   - The entries are compared with the cursor of the caller, and only the
+//     differences are sent.
+//
+// What runs on a node comes from the archive of one commit and from nowhere
+// else. Addresses under which scripts load each other are rewritten to the
+// files of the bundle (see rewriting). An app with an address that cannot be
+// rewritten is listed as disabled, and no bundle is made for it.
+//
+// The appearance of an entry, such as its description and its logo, comes from
+// the tree and from decoration.jsonl. That file was extracted from the
+// repository while the repository still had this data. It never decides what
+// runs.
+//
+// The pin of an app is the first synced commit in which its own files had their
+// present content. An archive contains no history, and asking GitHub for the
+// history of each file would cost one request per app. Each sync therefore
+// compares the files of an app with those at the earlier pin, which the cursor
+// names. Without a cursor, the state that was last synced counts; if the cache
+// does not know it either, every app gets the pin of the current sync.
 package scripts

@@ -12,7 +12,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// categories are those of the decoration. The key is the number that the community gave.
+// categories returns the categories of the decoration. The keys are the numbers
+// that upstream uses.
 func categories() (list []catalog.Category) {
 	for _, c := range decoration.Load().Categories {
 		list = append(list, catalog.Category{Key: strconv.Itoa(c.ID), Name: c.Name})
@@ -20,7 +21,7 @@ func categories() (list []catalog.Category) {
 	return list
 }
 
-// entries makes all entries of a state.
+// entries returns all entries of a state. One invalid script fails them all.
 func (s state) entries(apps map[string]catalog.Pin) ([]catalog.Entry, error) {
 	scripts := s.scripts()
 	list := make([]catalog.Entry, 0, len(scripts))
@@ -34,7 +35,9 @@ func (s state) entries(apps map[string]catalog.Pin) ([]catalog.Entry, error) {
 	return list, nil
 }
 
-// entry makes one. What runs decides; the decoration fills in how it looks.
+// entry returns the entry of one script. The facts come from the script, and
+// the decoration only adds what people see. The digest is computed last,
+// because it covers all other fields.
 func (s state) entry(f script, apps map[string]catalog.Pin) (catalog.Entry, error) {
 	content, err := s.main.Read(f.path)
 	if err != nil {
@@ -61,7 +64,11 @@ func (s state) entry(f script, apps map[string]catalog.Pin) (catalog.Entry, erro
 	return e, nil
 }
 
-// container fills in what only entries have that make a container.
+// container fills in what only entries for containers have: defaults,
+// questions, settings and privileges. A script without an installer is marked
+// as removed. An app whose scripts load others by addresses that the rewriting
+// does not cover is disabled, because a pin could not guarantee what runs. Only
+// amd64 is offered, since the scripts do not say what they support.
 func (s state) container(e *catalog.Entry, f script, h header, content []byte) error {
 	if twin, ok := strings.CutPrefix(f.slug, "alpine-"); ok {
 		if _, ok := s.main.Find("ct/" + twin + ".sh"); ok && catalog.ValidSlug(twin) {
@@ -94,7 +101,9 @@ func (s state) container(e *catalog.Entry, f script, h header, content []byte) e
 	return nil
 }
 
-// successor says why an entry cannot be installed any more, and what has taken its place.
+// successor returns why an app can no longer be installed, and the slug of the
+// entry that replaces it, if there is one: an add-on of the same name, or the
+// app under the name that its script still displays.
 func (s state) successor(f script, h header) (reason, successor string) {
 	if _, ok := s.main.Find("tools/addon/" + f.slug + ".sh"); ok {
 		return "It is now an add-on for an existing container and no longer creates its own.", f.slug + "-addon"
@@ -108,7 +117,9 @@ func (s state) successor(f script, h header) (reason, successor string) {
 	return "Its install script was removed.", ""
 }
 
-// privileges are what the container gets beyond the usual, or may see of the node.
+// privileges returns the rights of the container that are unusual, in words for
+// the person who approves it. They are the defaults of the script; the settings
+// of an install can still change some of them.
 func privileges(h header) []catalog.Privilege {
 	list := []catalog.Privilege{{
 		Key: "console_autologin", Text: "Anyone who can open the container's console is root in it: the console has no password.",
@@ -131,7 +142,11 @@ func privileges(h header) []catalog.Privilege {
 	return list
 }
 
-// decorate fills in what is shown to people.
+// decorate fills in the texts that are shown to people: from the project's
+// published metadata if it has a row for the app, otherwise from the header of
+// the script. It only accepts https addresses for icons and valid addresses
+// elsewhere. A variant, such as one on Alpine, shares the row of its twin but
+// not its name.
 func decorate(e *catalog.Entry, h header, row *decoration.Row) {
 	e.Name = h.App
 	if row != nil {
@@ -179,7 +194,8 @@ func decorate(e *catalog.Entry, h header, row *decoration.Row) {
 	}
 }
 
-// plain is the description of an entry that nobody has described.
+// plain returns a description for an entry that has none, made of its source
+// and its tags.
 func plain(e catalog.Entry) string {
 	var parts []string
 	if len(e.Sources) > 0 {
@@ -191,8 +207,9 @@ func plain(e catalog.Entry) string {
 	return strings.Join(parts, " ")
 }
 
-// credentials writes the user name and the password that an app begins with, as
-// the catalogue notes them.
+// credentials returns the initial user name and password of an app as one line
+// of text. They come from public data and are the same everywhere, so they are
+// no secret.
 func credentials(row *decoration.Row) string {
 	switch {
 	case row.User != "" && row.Password != "":
@@ -205,7 +222,8 @@ func credentials(row *decoration.Row) string {
 	return ""
 }
 
-// tags splits the tags of a script.
+// tags splits the tags of a script at semicolons, commas and spaces. Invalid
+// ones are left out, and at most 20 are returned.
 func tags(s string) (list []string) {
 	for tag := range strings.FieldsFuncSeq(s, func(r rune) bool { return r == ';' || r == ',' || r == ' ' }) {
 		if tag = strings.ToLower(tag); tagForm.MatchString(tag) && !slices.Contains(list, tag) && len(list) < 20 {
@@ -215,7 +233,8 @@ func tags(s string) (list []string) {
 	return list
 }
 
-// number reads a size; 0 for what is none.
+// number parses a size. Text that is not a number, or one that is out of range,
+// gives 0, which means that the script does not say.
 func number(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 0 || n > 1<<24 {
@@ -224,7 +243,8 @@ func number(s string) int {
 	return n
 }
 
-// text makes a text fit for several lines of an entry.
+// text turns foreign text into one that is safe to show on several lines: valid
+// UTF-8, no control characters besides tabs, at most 60 KiB.
 func text(s string) string {
 	var lines []string
 	for l := range strings.SplitSeq(strings.ToValidUTF8(s, "\uFFFD"), "\n") {

@@ -2,7 +2,9 @@ package scripts
 
 import "github.com/hostler/hostler/sdk/catalog"
 
-// steps are lines of an install in their order.
+// steps are messages of an install in their order, with the progress that each
+// one means. The scripts print them for people; if upstream changes a message,
+// only the progress bar suffers.
 var steps = []catalog.Step{
 	{Text: "Storage space validated", Progress: 0.03}, {Text: "Template search completed", Progress: 0.06},
 	{Text: "was successfully created", Progress: 0.2}, {Text: "Started LXC Container", Progress: 0.25},
@@ -12,7 +14,8 @@ var steps = []catalog.Step{
 	{Text: "Customized Container", Progress: 0.9}, {Text: "Completed successfully!", Progress: 1},
 }
 
-// exits are what the engine's exit statuses mean.
+// exits explain the exit statuses of the scripts. Several statuses may share
+// one reason.
 var exits = []catalog.Exit{
 	{Status: 10, Reason: "aborted", Text: "A third-party installer was not confirmed, or the container needs more rights."},
 	{Status: 75, Reason: "needs_human", Text: "The update needs manual steps."},

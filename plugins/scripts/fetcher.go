@@ -23,7 +23,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// pace is how often and how long a fetcher tries.
+// pace is how often a fetcher tries and how long it waits.
 type pace struct {
 	tries int
 	// first is the first pause between two tries, which doubles; longest is the
@@ -33,10 +33,13 @@ type pace struct {
 	answer time.Duration
 }
 
-// usualPace are the usual times between attempts.
+// usualPace is the pace outside of tests. With the longest wait of 90 seconds,
+// a sync that meets a rate limit of an hour fails at once instead of blocking
+// the daemon.
 var usualPace = pace{tries: 4, first: 500 * time.Millisecond, longest: 90 * time.Second, answer: 30 * time.Second}
 
-// fetcher gets commits and archives over HTTP.
+// fetcher downloads commits and archives over HTTP. archives is the base
+// address of the archives and api that of the API of GitHub.
 type fetcher struct {
 	client        *http.Client
 	archives, api string
@@ -44,8 +47,11 @@ type fetcher struct {
 	logger        hclog.Logger
 }
 
-// newClient dials only what the configuration allows. Redirects stay with https
-// where it began, and are five at most.
+// newClient returns the HTTP client for archives and the API. It only connects
+// to addresses that the configuration allows, checked after name resolution, so
+// a name cannot lead to a private network. Redirects stay with https if they
+// began there, and are five at most. Compression is off, because archives are
+// compressed already and a small response must not unpack to a large one.
 func newClient(config catalog.Config, pace pace, proxy *url.URL, roots *x509.CertPool) *http.Client {
 	dialer := &net.Dialer{Timeout: 15 * time.Second, Control: func(_, address string, _ syscall.RawConn) error {
 		dialled, err := netip.ParseAddrPort(address)
@@ -81,10 +87,14 @@ func newClient(config catalog.Config, pace pace, proxy *url.URL, roots *x509.Cer
 	}}
 }
 
-// get fetches an address and hands the body of a 200 to read, again from the
-// beginning when the connection breaks. Etag is sent when it is not empty; a
-// 304 is then told without a call of read. What the address answers otherwise
-// is an error of the kind that says so.
+// get fetches an address and passes the body of a 200 to read. If the
+// connection breaks, it starts again, and read is called again with the body
+// from its beginning; read must therefore discard what it got before.
+//
+// A non-empty etag is sent as If-None-Match. For an answer of 304, get returns
+// unchanged without calling read. All other answers are errors of a fitting
+// kind (see try). Pauses double and are partly random, so that several daemons
+// that failed together do not return together.
 func (f *fetcher) get(ctx context.Context, address, accept, etag string, read func(http.Header, io.Reader) error) (unchanged bool,
 	err error) {
 	pause := f.pace.first
@@ -111,7 +121,11 @@ func (f *fetcher) get(ctx context.Context, address, accept, etag string, read fu
 	}
 }
 
-// try is one request. Wait says when to come again: below 0 never, 0 soon.
+// try makes one request. wait says when to try again: a negative value means
+// never, zero soon, and a positive value is what the origin asked for
+// (Retry-After, or the rate limit headers of GitHub). GitHub reports an
+// exceeded rate limit as 403 or 429. unchanged reports that the origin answered
+// 304 to the ETag.
 func (f *fetcher) try(ctx context.Context, address, accept, etag string, read func(http.Header, io.Reader) error) (
 	unchanged bool, wait time.Duration, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
@@ -155,14 +169,18 @@ func (f *fetcher) try(ctx context.Context, address, accept, etag string, read fu
 	}
 }
 
-// limited reports whether a 403 is a limit of requests, which GitHub tells by its own headers.
+// limited reports whether a 403 means that the rate limit is exceeded. GitHub
+// uses 403 for this as well as for missing permissions; the headers tell them
+// apart.
 func limited(h http.Header) bool {
 	return h.Get("Retry-After") != "" || h.Get("X-RateLimit-Remaining") == "0"
 }
 
-// retryAfter is how long an answer asks to wait; 0 when it does not say. RFC
-// 9110 section 10.2.3, and GitHub's X-RateLimit-Reset, which is a time in
-// seconds since 1970.
+// retryAfter returns how long the answer asks the client to wait, or 0 if it
+// does not say. It reads Retry-After (RFC 9110 section 10.2.3), which is a
+// number of seconds or a date, and GitHub's X-RateLimit-Reset, which is a time
+// in seconds since 1970. A time that has passed gives a millisecond, because 0
+// would mean that the answer said nothing.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	value := h.Get("Retry-After")
 	if seconds, err := strconv.ParseInt(value, 10, 32); err == nil && seconds >= 0 {
@@ -178,7 +196,9 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// bodyReader remembers that the connection broke.
+// bodyReader reads a body and remembers an error of the connection. get needs
+// this to tell a broken connection, which is worth another try, from an archive
+// that is invalid, which is not.
 type bodyReader struct {
 	from io.Reader
 	err  error
@@ -193,8 +213,11 @@ func (r *bodyReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// networkError is endpoint.NetworkError for an origin: it speaks of no host,
-// and a certificate that is not trusted is Untrusted.
+// networkError turns an error of the HTTP client into an error of the plugin
+// protocol. Unlike endpoint.NetworkError it does not name the host, and a
+// certificate that is not trusted has the kind Untrusted. Errors that already
+// have a kind, such as those of the dialer in newClient, are returned as they
+// are.
 func networkError(ctx context.Context, err error) error {
 	var known *plugin.Error
 	if errors.As(err, &known) {
@@ -220,7 +243,9 @@ func networkError(ctx context.Context, err error) error {
 	return (&plugin.Error{Kind: told, Message: message}).WithCause(err)
 }
 
-// resolve gives the commit of a branch or tag, in one request.
+// resolve returns the commit of a branch or tag in one request. The media type
+// application/vnd.github.sha makes GitHub answer with only the commit, 40
+// bytes, instead of its description in JSON.
 func (f *fetcher) resolve(ctx context.Context, repository, ref, etag string) (commit, newTag string, unchanged bool, err error) {
 	address := f.api + "/repos/" + repository + "/commits/" + url.PathEscape(ref)
 	unchanged, err = f.get(ctx, address, "application/vnd.github.sha", etag, func(h http.Header, body io.Reader) error {
@@ -237,7 +262,9 @@ func (f *fetcher) resolve(ctx context.Context, repository, ref, etag string) (co
 	return commit, newTag, unchanged, err
 }
 
-// archive hands over the archive of a commit.
+// archive downloads the archive of a commit and passes it to read, perhaps
+// several times (see get). The caller checks the content, because the address
+// alone does not prove which commit was sent.
 func (f *fetcher) archive(ctx context.Context, repository, commit string, read func(io.Reader) error) error {
 	_, err := f.get(ctx, f.archives+"/"+repository+"/archive/"+commit+".tar.gz", "*/*", "", func(_ http.Header, body io.Reader) error {
 		return read(body)

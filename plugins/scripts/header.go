@@ -10,7 +10,7 @@ import (
 	"github.com/hostler/hostler/sdk/catalog"
 )
 
-// header is what a script tells of itself by the lines that it begins and ends with.
+// header is what a script says about itself in its first and last lines.
 type header struct {
 	App string
 	// Values are the defaults of the variables var_…, such as "var_cpu". They
@@ -34,7 +34,11 @@ var (
 	updateLine  = regexp.MustCompile(`(?m)^[ \t]*(?:function[ \t]+)?update_script[ \t]*\(\)`)
 )
 
-// parseHeader reads a script. What cannot be read is left out: it is a stranger's file.
+// parseHeader reads the assignments and comments at the top of a script by
+// their form; it never runs the script. Anything it does not recognize is left
+// out without an error, because the scripts are written by many people. The
+// numbers of matches are limited. If a variable is assigned twice, the first
+// assignment counts.
 func parseHeader(script []byte) header {
 	text := string(script)
 	h := header{Values: map[string]string{}, Update: updateLine.MatchString(text)}
@@ -65,7 +69,9 @@ func parseHeader(script []byte) header {
 	return h
 }
 
-// parseWeb takes the address that the script prints in the end.
+// parseWeb returns the web address of the app, which the script prints at its
+// end with the IP address as a variable. It is nil if there is none or the port
+// is invalid. Without a port, the usual one of the protocol applies.
 func parseWeb(text string) *catalog.Web {
 	found := webAddress.FindAllStringSubmatch(afterBuild(text), -1)
 	if len(found) == 0 {
@@ -91,7 +97,8 @@ func parseWeb(text string) *catalog.Web {
 	return web
 }
 
-// afterBuild is what stands after the container was made: the closing lines.
+// afterBuild returns the closing lines of a script, after the container was
+// created. Addresses before them belong to downloads and not to the app.
 func afterBuild(text string) string {
 	if i := strings.LastIndex(text, "\ndescription"); i >= 0 {
 		return text[i:]
@@ -99,7 +106,7 @@ func afterBuild(text string) string {
 	return ""
 }
 
-// addresses finds up to ten addresses of the web in a text, each once.
+// addresses returns up to ten different web addresses in a text.
 func addresses(s string) (list []string) {
 	for _, a := range address.FindAllString(s, 10) {
 		if a = strings.TrimRight(a, "."); validURL(a) && !slices.Contains(list, a) {
@@ -109,7 +116,7 @@ func addresses(s string) (list []string) {
 	return list
 }
 
-// people splits a line of names, which are divided by "|", "," or "&".
+// people splits a list of names at "|", "," and "&". It returns at most 20.
 func people(s string) (list []string) {
 	for _, name := range strings.FieldsFunc(s, func(r rune) bool { return r == '|' || r == ',' || r == '&' }) {
 		if name = strings.TrimSpace(name); name != "" && len(list) < 20 {
@@ -119,7 +126,8 @@ func people(s string) (list []string) {
 	return list
 }
 
-// line makes a stranger's text fit for one line of an entry.
+// line turns text from a script into one line that is safe to show: valid
+// UTF-8, no control characters, at most 1,000 bytes.
 func line(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	s = strings.Map(func(r rune) rune {
@@ -131,7 +139,7 @@ func line(s string) string {
 	return cut(strings.TrimSpace(s), 1000)
 }
 
-// cut shortens a text to at most n bytes without cutting a character.
+// cut shortens a text to at most n bytes without splitting a character.
 func cut(s string, n int) string {
 	if len(s) <= n {
 		return s

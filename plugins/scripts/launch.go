@@ -11,13 +11,17 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// limit is how long an install or update may take.
+// limit is the longest time that an install or update may take. After that it
+// is ended and counts as failed.
 const limit = time.Hour
 
-// sentinel is where the overlay writes what was asked.
+// sentinel is the file in which the programs of the overlay record a question
+// that nobody could answer, or a download that they refused.
 const sentinel = "asked"
 
-// Launch implements catalog.Catalog.
+// Launch implements catalog.Catalog. It is computed from the scripts at the pin
+// alone and uses no network, so the launch of an approved bundle does not
+// depend on the state of the origin.
 func (c *Catalog) Launch(ctx context.Context, request catalog.LaunchRequest) (catalog.Launch, error) {
 	var launch catalog.Launch
 	err := c.sound(ctx, request.Pin, func(s state) error {
@@ -51,13 +55,18 @@ func (c *Catalog) Launch(ctx context.Context, request catalog.LaunchRequest) (ca
 	return launch, nil
 }
 
-// releaseForm are the releases that the engine's own check lets pass.
+// releaseForm matches the releases of Proxmox VE that the scripts accept. With
+// any other release they end with an error, so the launch is refused before.
 var releaseForm = regexp.MustCompile(`^(?:8\.[0-9]|9\.[0-2])(?:[^0-9].*)?$`)
 
-// placeForm is the form of a pin's digest.
+// placeForm matches the place of a bundle, which is a SHA-256 digest in
+// hexadecimal.
 var placeForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// common is what install and update have in common.
+// common returns the parts of a launch that an install and an update share: the
+// program, its environment and the meaning of its exit statuses. If the scripts
+// use a second repository, the environment leads them to its files in the
+// bundle, so that they download nothing.
 func common(f script, content []byte, request catalog.LaunchRequest, engine bool) (catalog.Launch, error) {
 	if !placeForm.MatchString(request.Place) {
 		return catalog.Launch{}, invalid("place", "it must be the digest of a bundle: 64 hexadecimal digits")
@@ -78,7 +87,7 @@ func common(f script, content []byte, request catalog.LaunchRequest, engine bool
 	return launch, nil
 }
 
-// variables makes a list of names and values, given in turns.
+// variables returns environment variables from names and values that alternate.
 func variables(pairs ...string) (list []catalog.Variable) {
 	for pair := range slices.Chunk(pairs, 2) {
 		list = append(list, catalog.Variable{Name: pair[0], Value: pair[1]})
@@ -86,10 +95,13 @@ func variables(pairs ...string) (list []catalog.Variable) {
 	return list
 }
 
-// forInstall makes a container with what the request names. The mode
-// "generated" is the only one that takes the storages from the environment;
-// everything that would still ask is answered before, or written to the
-// sentinel.
+// forInstall completes the launch of an install. The scripts run in the mode
+// "generated", the only one that takes the storages from the environment
+// instead of asking for them. All other questions are answered in advance or
+// recorded in the sentinel.
+//
+// Values are checked strictly, because the scripts use them without quotes in
+// commands. The script is prevented from sending statistics by a prepared file.
 func forInstall(l *catalog.Launch, r catalog.LaunchRequest, h header, install []byte) error {
 	for field, fits := range map[string]bool{
 		"name": nameForm.MatchString(r.Name), "container": r.Container == "" || idForm.MatchString(r.Container),
@@ -134,7 +146,10 @@ func forInstall(l *catalog.Launch, r catalog.LaunchRequest, h header, install []
 	return err
 }
 
-// forUpdate runs the same script inside the container, where it updates.
+// forUpdate completes the launch of an update. The same script runs, but inside
+// the container, where it updates the app. An update has no settings. Surplus
+// answers are dropped, because they belong to the questions of the install, and
+// an update asks fewer.
 func forUpdate(l *catalog.Launch, r catalog.LaunchRequest, content []byte) error {
 	if len(r.Overrides) > 0 {
 		for key := range r.Overrides {
@@ -148,9 +163,14 @@ func forUpdate(l *catalog.Launch, r catalog.LaunchRequest, content []byte) error
 	return err
 }
 
-// input is the answers to the questions, one a line. What nobody has answered
-// is an empty line, which means no in nearly all of them; there are not more
-// lines than questions, for some ask for ever.
+// input returns the standard input of a script: one line per question. A
+// question without an answer gets an empty line, which means no for nearly all
+// of them. There are never more lines than questions, because some scripts
+// repeat a question for as long as they can read.
+//
+// If consent is set, the script runs a third-party installer and asks for
+// confirmation first. The first line is then "y", but only if the user
+// confirmed it explicitly.
 func input(r catalog.LaunchRequest, count int, consent bool) (string, error) {
 	var lines []string
 	if consent {
@@ -181,11 +201,14 @@ func input(r catalog.LaunchRequest, count int, consent bool) (string, error) {
 	return strings.Join(lines, "\n") + "\n", nil
 }
 
-// versionCall is the helper that keeps the version of what it fetched in a file of root's home.
+// versionCall matches calls of the helper functions that download a release.
+// They store the version in a file in the home directory of root.
 var versionCall = regexp.MustCompile(`(?m)^[ \t]*(?:if[ \t]+)?` +
 	`(?:check_for_gh_release|check_for_gh_tag|fetch_and_deploy_gh_release|fetch_and_deploy_gh_tag)[ \t]+"([A-Za-z0-9._ -]{1,80})"`)
 
-// versionFile is where the version of an app is kept; empty when its script does not tell.
+// versionFile returns the file in the container that contains the installed
+// version of the app. It is empty if the script does not use the helper
+// functions.
 func versionFile(content []byte) string {
 	m := versionCall.FindSubmatch(content)
 	if m == nil {

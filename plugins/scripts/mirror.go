@@ -11,7 +11,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// origin is where commits and archives come from.
+// origin is where commits and archives come from: GitHub (fetcher) or a folder
+// (mirror).
 type origin interface {
 	// resolve gives the commit of a branch or tag, and a tag of the answer for
 	// the next time, when it may be unchanged.
@@ -22,7 +23,10 @@ type origin interface {
 	close()
 }
 
-// mirror is a folder with archives.
+// mirror is a folder with archives, for installations without access to the
+// internet. For each repository there is a folder owner/name. It contains
+// COMMIT.tar.gz for each commit, and a file for each branch, named like it,
+// with the commit in it.
 type mirror struct{ folder string }
 
 // open opens a file below the mirror's folder. os.Root keeps a name with ".."
@@ -43,8 +47,8 @@ func (m mirror) open(name string) (*os.File, error) {
 	return file, nil
 }
 
-// resolve reads the commit of a ref from the file of that name. A mirror knows
-// of no change besides this.
+// resolve reads the commit of a branch from the file of that name. A mirror has
+// no ETags, so the answer is never "unchanged".
 func (m mirror) resolve(_ context.Context, repository, ref, _ string) (string, string, bool, error) {
 	file, err := m.open(repository + "/" + ref)
 	if err != nil {
@@ -59,7 +63,7 @@ func (m mirror) resolve(_ context.Context, repository, ref, _ string) (string, s
 	return commit, "", false, nil
 }
 
-// archive gives the archive of a commit to read, and closes it afterwards.
+// archive opens the archive of a commit, passes it to read and closes it.
 func (m mirror) archive(_ context.Context, repository, commit string, read func(io.Reader) error) error {
 	file, err := m.open(repository + "/" + commit + ".tar.gz")
 	if err != nil {

@@ -11,13 +11,18 @@ import (
 //go:embed overlay
 var overlayFiles embed.FS
 
-// The folders of the overlay: programs that come first in PATH, and what they read.
+// The folders of the overlay in a bundle. Those of overlayPrograms come first
+// in PATH and replace programs of the system, such as those that download files
+// or ask questions. overlayData has the files that they read.
 const (
 	overlayPrograms = "overlay"
 	overlayData     = "overlay-data"
 )
 
-// addOverlay adds the files that are ours to a bundle.
+// addOverlay adds the files of the overlay to a bundle. Besides the programs
+// these are two lists of addresses from which nothing is downloaded: an attempt
+// to reach one in script-hosts is recorded in the sentinel, and one in
+// silent-hosts is not, because only statistics are lost.
 func (s state) addOverlay(b *catalog.BundleBuilder) error {
 	files, err := overlayFiles.ReadDir("overlay")
 	if err != nil {
@@ -40,9 +45,9 @@ func (s state) addOverlay(b *catalog.BundleBuilder) error {
 	return nil
 }
 
-// scriptHosts are the beginnings of addresses, without their scheme and in
-// small letters, from which nothing may be fetched while a bundle runs: what is
-// needed of them is in it.
+// scriptHosts returns the beginnings of addresses from which nothing may be
+// downloaded while a bundle runs, because what is needed from there is in the
+// bundle. They have no scheme and are in lower case, one per line.
 func (s state) scriptHosts() string {
 	var list []string
 	for _, repository := range []string{"community-scripts/proxmoxve/", "community-scripts/proxmoxved/", "community-scripts/core/"} {
@@ -55,9 +60,9 @@ func (s state) scriptHosts() string {
 	return strings.Join(list, "\n") + "\n"
 }
 
-// hosts lists the addresses under which scripts fetch further files of a
-// repository. Each of them must lead to the pinned copy, or a script would run
-// code that nobody pinned.
+// hosts returns the addresses from which files of a repository can be
+// downloaded. A script that reached one of them would run code that nobody
+// approved.
 func hosts(repository string) (list []string) {
 	for _, host := range []string{"raw.githubusercontent.com/", "github.com/", "codeload.github.com/", "api.github.com/repos/",
 		"cdn.jsdelivr.net/gh/"} {

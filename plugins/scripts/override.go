@@ -8,8 +8,9 @@ import (
 	"github.com/hostler/hostler/sdk/catalog"
 )
 
-// override is one value that a caller may set. What is not among them is
-// refused: the scripts would take names of files to run, too.
+// override is one setting that a user may change for an install. Everything
+// that is not listed is refused, because the scripts also take variables that
+// name files to run.
 type override struct {
 	option catalog.Option
 	// variable is what the scripts call it, and on and off are what they take for a Switch.
@@ -19,7 +20,8 @@ type override struct {
 	form func(string) bool
 }
 
-// matches makes a check that the whole text is of a form.
+// matches returns a function that reports whether a whole text matches the
+// regular expression.
 func matches(expression string) func(string) bool {
 	return regexp.MustCompile(`^(?:` + expression + `)$`).MatchString
 }
@@ -32,13 +34,14 @@ var (
 	idForm      = regexp.MustCompile(`^[1-9][0-9]{2,8}$`)
 )
 
-// isAddress reports whether a text is an address without a zone.
+// isAddress reports whether s is an IP address without a zone. A zone such as
+// "%eth0" would reach the scripts as arbitrary text.
 func isAddress(s string) bool {
 	a, err := netip.ParseAddr(s)
 	return err == nil && a.Zone() == ""
 }
 
-// isNetwork reports whether s is "dhcp" or the container's address with the length of its network.
+// isNetwork reports whether s is "dhcp" or an IP address with a prefix length.
 func isNetwork(s string) bool {
 	p, err := netip.ParsePrefix(s)
 	return s == "dhcp" || err == nil && p.IsValid()
@@ -56,30 +59,33 @@ var (
 	isVnet  = matches(`[a-zA-Z][a-zA-Z0-9]{0,7}`)
 )
 
-// whole makes an option with a whole number between two limits.
+// whole returns an integer option with a minimum and a maximum.
 func whole(key, description string, least, most int64) override {
 	return override{variable: "var_" + key, option: catalog.Option{
 		Key: key, Type: catalog.Integer, Min: least, Max: most, Default: "the script's value", Description: description,
 	}}
 }
 
-// choice makes a switch, with the words that the script has for on and off.
+// choice returns a boolean option; on and off are the words that the scripts
+// use for true and false. They are not the same for all variables: some take
+// yes and no, others 1 and 0.
 func choice(key, on, off, description string) override {
 	return override{variable: "var_" + key, on: on, off: off, option: catalog.Option{
 		Key: key, Type: catalog.Boolean, Default: "the script's value", Description: description,
 	}}
 }
 
-// word makes an option with a text of a form.
+// word returns an option for one line of text, which form checks. otherwise is
+// the default as it is shown to the user.
 func word(key, otherwise, description string, form func(string) bool) override {
 	return override{variable: "var_" + key, form: form, option: catalog.Option{
 		Key: key, Type: catalog.Line, Default: otherwise, Description: description,
 	}}
 }
 
-// allOverrides are those that may be set for an install. The password of root
-// is not among them: the scripts hand it over in an argument, which everybody
-// on the node can read.
+// allOverrides are the settings of an install. The password of root is
+// deliberately missing: the scripts pass it on as an argument of a program, and
+// every user of the node can read arguments.
 var allOverrides = []override{
 	whole("cpu", "The number of cores.", 1, 512), whole("ram", "The memory in MiB.", 64, 4<<20),
 	whole("disk", "The size of the root disk in GiB.", 1, 64<<10),
@@ -124,7 +130,10 @@ func overrides() []catalog.Option {
 	return list
 }
 
-// set gives the variables of what a caller has set.
+// set returns the environment variables for the settings of a request. A value
+// must match the type of its option and, where the scripts would interpret it,
+// a stricter form. An unknown key is an error; its name is shortened and made
+// valid UTF-8 in the message.
 func set(values map[string]string) ([]catalog.Variable, error) {
 	var list []catalog.Variable
 	for _, o := range allOverrides {

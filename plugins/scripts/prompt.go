@@ -13,7 +13,9 @@ var (
 	consentCall = regexp.MustCompile(`read[ \t].*-[a-zA-Z]*p[ \t]+"[^"]*[Dd]o you want to continue`)
 )
 
-// prompts counts what a script asks, and says whether one of the questions is a consent.
+// prompts counts the questions of a script, and reports whether one of them
+// asks for consent to run a third-party installer. The count is by form: a
+// question in a loop or in an unused branch counts once.
 func prompts(script []byte) (count int, consent bool) {
 	for l := range bytes.Lines(script) {
 		l = bytes.TrimSpace(l)

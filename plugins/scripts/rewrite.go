@@ -9,13 +9,17 @@ import (
 	"github.com/hostler/hostler/sdk/catalog"
 )
 
-// release names how files are rewritten, and changes with it: see catalog.BundlePlace.
+// release is the version of the rules for rewriting. It is part of the place of
+// a bundle (see catalog.BundlePlace), so it must change whenever the same
+// commit would be rewritten differently.
 const release = "scripts-1"
 
-// engineFolder is where the files of a second repository are in a bundle.
+// engineFolder is the folder of a bundle for the files of the second
+// repository.
 const engineFolder = "engine"
 
-// rewriting are the addresses under which scripts load each other, and what they become.
+// rewriting are the rules for one pin: the addresses under which scripts load
+// each other, and the folders of the bundle that replace them.
 type rewriting struct {
 	// bases are the beginnings of addresses, longest first, and folder is where
 	// in the bundle their files are.
@@ -30,7 +34,11 @@ type rewriting struct {
 // pinned copy that stands for it.
 type base struct{ address, folder string }
 
-// rewriting makes the list of replacements for the present pin.
+// rewriting returns the replacements for the pin: addresses of the pinned
+// repositories, in the forms that the scripts use, lead to the bundle. Longer
+// addresses come first, so that a prefix does not hide them. foreign finds
+// addresses of these repositories that no replacement covers; they make an app
+// unavailable.
 func (s state) rewriting() rewriting {
 	var r rewriting
 	var names []string
@@ -59,9 +67,9 @@ func (s state) rewriting() rewriting {
 	return r
 }
 
-// harmless are addresses of the community that may stay: pages for people, and
-// the two services that are asked when a script runs, which the overlay keeps
-// it from. None of them gives code.
+// harmless matches addresses of the community that may stay because none of
+// them returns code: pages for people, images, and the two services that a
+// script contacts while it runs, which the overlay blocks.
 var harmless = regexp.MustCompile(`(?i)^https?://(?:` +
 	`(?:www\.)?community-scripts\.org(?:$|[/\\$](?:scripts|donate|docs)?(?:$|[/\\$?#][^.]*$)|[/\\$]$)` +
 	`|community-scripts\.github\.io/` +
@@ -71,8 +79,9 @@ var harmless = regexp.MustCompile(`(?i)^https?://(?:` +
 	`|(?:raw\.githubusercontent\.com|github\.com|git\.community-scripts\.org)/[^\s]*/(?:LICENSE|misc/images/[^\s/]+\.(?:png|svg|jpg|webp))$` +
 	`)`)
 
-// replace gives the content with every base replaced by the bundle's own
-// folder, and how many there were.
+// replace returns the content with all known addresses replaced by the folder
+// of the bundle, and the number of replacements. Addresses of images stay,
+// because they appear on a page for people and are not loaded by the script.
 func (r rewriting) replace(content []byte, place string) (out []byte, n int) {
 	scheme := []byte("https://")
 	for {
@@ -98,7 +107,8 @@ func (r rewriting) replace(content []byte, place string) (out []byte, n int) {
 	}
 }
 
-// longer reports whether a base goes on with what makes it another name, such as "main2".
+// longer reports whether the text after a base address continues its last name,
+// such as "2" in "main2". That is another branch, which must not be replaced.
 func longer(rest []byte) bool {
 	if len(rest) == 0 {
 		return false
@@ -107,14 +117,16 @@ func longer(rest []byte) bool {
 	return c == '-' || c == '_' || c == '.' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// leftover is an address of scripts that is not rewritten.
+// leftover is an address of scripts that no rule replaces, and its line.
 type leftover struct {
 	line int
 	text string
 }
 
-// left gives the first address that would load scripts from elsewhere; nil when
-// there is none. Comments are not run.
+// left returns the first address that would still load scripts from the
+// internet after the replacements, or nil. Comments are skipped, and so are
+// harmless addresses. For speed, the regular expression is applied only to
+// lines with one of the names.
 func (r rewriting) left(content []byte) *leftover {
 	content, _ = r.replace(content, strings.Repeat("0", 64))
 	number := 0

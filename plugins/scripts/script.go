@@ -7,7 +7,7 @@ import (
 	"github.com/hostler/hostler/sdk/catalog"
 )
 
-// script is one script that is an entry.
+// script is a script of the repository that has an entry in the catalog.
 type script struct {
 	slug string
 	kind catalog.EntryType
@@ -18,7 +18,9 @@ type script struct {
 	header string
 }
 
-// own are the files that are the entry's alone.
+// own returns the files that belong to this entry alone: the script and its
+// install script. Only these decide the pin of an app (see Catalog.apps); a
+// change of the shared engine does not count as an update of all apps.
 func (f script) own() []string {
 	list := []string{f.path}
 	if f.install != "" {
@@ -39,9 +41,10 @@ var folders = []struct {
 	{"turnkey/", catalog.OtherEntry, "-turnkey"},
 }
 
-// scripts are all entries, in the order of their paths. Where an app moved from
-// ct to another folder, both are there: the one that makes no container has a
-// suffix.
+// scripts returns all entries, those of ct first, then those of the other
+// folders. If an app exists in ct and in another folder, the slug of the second
+// one gets the suffix of its folder; a slug that is then still taken is left
+// out.
 func (s state) scripts() []script {
 	var list []script
 	taken := map[string]bool{}
@@ -69,8 +72,8 @@ func (s state) scripts() []script {
 	return list
 }
 
-// ct gives the script of a container app, with its install script and its
-// header where they are there.
+// ct returns the script of a container app. install and header stay empty if
+// these files do not exist.
 func (s state) ct(slug string) script {
 	f := script{slug: slug, kind: catalog.ContainerEntry, path: "ct/" + slug + ".sh"}
 	if _, ok := s.main.Find("install/" + slug + "-install.sh"); ok {
@@ -82,13 +85,15 @@ func (s state) ct(slug string) script {
 	return f
 }
 
-// scriptSlug is the slug of a script that lies directly in a folder.
+// scriptSlug returns the slug of a script, and whether it lies directly in the
+// folder and has a valid name.
 func scriptSlug(p, folder string) (string, bool) {
 	slug, ok := strings.CutSuffix(strings.TrimPrefix(p, folder), ".sh")
 	return slug, ok && path.Dir(p)+"/" == folder && catalog.ValidSlug(slug)
 }
 
-// find gives the script of a slug.
+// find returns the script of a slug. Apps in ct, which are most of them, are
+// found without going through the whole tree.
 func (s state) find(slug string) (script, bool) {
 	if !catalog.ValidSlug(slug) {
 		return script{}, false

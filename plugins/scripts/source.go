@@ -32,7 +32,7 @@ const (
 	optionCA         = "ca"
 )
 
-// These are used where an option is not set.
+// Defaults of the options.
 const (
 	defaultRepository = "community-scripts/ProxmoxVE"
 	defaultRef        = "main"
@@ -40,7 +40,8 @@ const (
 	defaultAPI        = "https://api.github.com"
 )
 
-// Source is the source of the community scripts. Its zero value is none: use New.
+// Source is the source of the community scripts. Use New; the zero value is not
+// usable.
 type Source struct {
 	logger hclog.Logger
 	pace   pace
@@ -50,12 +51,12 @@ type Source struct {
 
 var _ catalog.Source = (*Source)(nil)
 
-// New makes the source.
+// New returns the source. All its catalogs share one slot for downloads.
 func New(logger hclog.Logger) *Source {
 	return &Source{logger: logger, pace: usualPace, slot: make(chan struct{}, 1)}
 }
 
-// Services is what the program serves.
+// Services returns the services of the plugin program.
 func Services(logger hclog.Logger) []plugin.Service {
 	return []plugin.Service{catalog.Service{Source: New(logger), CatalogType: (*Catalog)(nil)}}
 }
@@ -99,7 +100,9 @@ func invalid(field, format string, args ...any) *plugin.Error {
 	return e
 }
 
-// Open implements catalog.Source.
+// Open implements catalog.Source. It checks all options and uses no network.
+// The repositories have the form owner/name; a ref is a branch, a tag or a
+// commit, of which several may be given, separated by spaces.
 func (s *Source) Open(ctx context.Context, config catalog.Config) (catalog.Catalog, error) {
 	info, err := s.Info(ctx)
 	if err != nil {
@@ -137,7 +140,10 @@ func (s *Source) Open(ctx context.Context, config catalog.Config) (catalog.Catal
 	return c, nil
 }
 
-// origin says where archives come from.
+// origin configures where archives come from: a local folder with a mirror, or
+// HTTP. The base URLs may not contain a user, a query or a fragment. The proxy
+// of the environment is not used, only the one of the options. A CA of the
+// options is added to the system's authorities.
 func (s *Source) origin(c *Catalog, config catalog.Config) error {
 	if folder := config.Options[optionMirror]; folder != "" {
 		c.origin = mirror{folder: folder}

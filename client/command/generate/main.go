@@ -1,5 +1,8 @@
-// Command generate writes the manual pages of the program hostler, and docs/hostler.md, from its commands. It runs in the folder of the
-// package command.
+// Command generate writes the manual pages of the program hostler and the
+// document docs/hostler.md from the tree of commands. It runs in the folder of
+// the package command, by go generate. The output only depends on the commands:
+// it contains no date, so the same commands give the same files and a check can
+// compare them.
 package main
 
 import (
@@ -17,6 +20,8 @@ import (
 )
 
 const (
+	// manual is the folder of the manual pages, and document is the path of the
+	// Markdown document, both relative to the package command.
 	manual   = "../../updater/packaging/man"
 	document = "../../docs/hostler.md"
 )
@@ -29,7 +34,9 @@ func main() {
 	}
 }
 
-// run writes both. Pages of commands that are gone are removed.
+// run writes the manual pages and the document. It removes the pages of
+// commands that no longer exist, but keeps the page of hostler-console, which
+// is another program.
 func run(manual, document string) error {
 	root := command.New("", strings.NewReader(""), &output.Screen{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}})
 	root.DisableAutoGenTag = true
@@ -57,7 +64,8 @@ func run(manual, document string) error {
 	return os.WriteFile(document, append(bytes.TrimRight(text.Bytes(), "\n"), '\n'), 0o644)
 }
 
-// pages writes a manual page for each noun, and one for the program; those of single verbs say no more than the noun's.
+// pages writes a manual page for the program and one for each noun. Verbs have
+// no pages of their own: their noun's page contains them.
 func pages(root *cobra.Command, dir string) error {
 	for _, c := range append([]*cobra.Command{root}, root.Commands()...) {
 		if !c.IsAvailableCommand() && c != root || c.Name() == "help" || c.Name() == "completion" {
@@ -79,7 +87,8 @@ func pages(root *cobra.Command, dir string) error {
 	return nil
 }
 
-// withoutDate takes the month out of a page's title, which would be that of its making.
+// withoutDate removes the date from the title line of a page. cobra always
+// writes the current month there, which would change the files each month.
 func withoutDate(page string) string {
 	lines := strings.SplitAfter(page, "\n")
 	for i, line := range lines {
@@ -94,7 +103,9 @@ func withoutDate(page string) string {
 	return strings.Join(lines, "")
 }
 
-// withVerbs puts the noun's verbs with their flags before what else to see.
+// withVerbs inserts the verbs of a noun with their flags and examples before
+// the section SEE ALSO. It also replaces that section, because cobra refers to
+// pages of the verbs, which do not exist.
 func withVerbs(page string, noun *cobra.Command) string {
 	var verbs strings.Builder
 	verbs.WriteString(".SH COMMANDS\n")
@@ -118,7 +129,10 @@ func withVerbs(page string, noun *cobra.Command) string {
 	return before + verbs.String() + ".SH SEE ALSO\n\\fBhostler\\fP(1)\n"
 }
 
-// roff escapes what a manual page would read as its own.
+// roff escapes a text for a manual page: backslashes, hyphens, which troff
+// would typeset as other characters than a minus, and lines that begin with a
+// dot or an apostrophe, which troff reads as requests. An empty line becomes a
+// vertical space.
 func roff(text string) string {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, `\`, `\e`), "-", `\-`)
 	lines := strings.Split(text, "\n")
@@ -133,7 +147,8 @@ func roff(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// describe writes a command and those below it as Markdown.
+// describe writes a command and the commands below it as Markdown. The depth of
+// the command determines the level of its heading.
 func describe(out *bytes.Buffer, c *cobra.Command) error {
 	if c.Name() == "help" || c.Name() == "completion" {
 		return nil

@@ -1,4 +1,7 @@
-// Package notifytest is the service manager at the other end of sd_notify(3), for tests.
+// Package notifytest is a service manager for tests of sd_notify(3): it
+// receives the messages that a service sends to NOTIFY_SOCKET. Unlike systemd
+// it does not check who sent a message, and it neither extends timeouts nor
+// restarts anything.
 package notifytest
 
 import (
@@ -9,15 +12,16 @@ import (
 	"time"
 )
 
-// Manager is the end of the service manager: a datagram socket.
+// Manager is the socket of the service manager.
 type Manager struct {
-	// Path of the socket, for NOTIFY_SOCKET.
+	// Path is the path of the socket. Tests set NOTIFY_SOCKET to it.
 	Path string
-	// Messages are what came.
+	// Messages contains the received messages in order. It holds 1000; more
+	// block the reader, and then the sender.
 	Messages chan string
 }
 
-// New listens until the test ends.
+// New opens the socket, which is closed at the end of the test.
 func New(t testing.TB) *Manager {
 	t.Helper()
 	m := &Manager{Path: filepath.Join(t.TempDir(), "notify"), Messages: make(chan string, 1000)}
@@ -39,7 +43,8 @@ func New(t testing.TB) *Manager {
 	return m
 }
 
-// Next is the next message.
+// Next returns the next message. It fails the test if none arrives within a
+// minute.
 func (m *Manager) Next(t testing.TB) string {
 	t.Helper()
 	select {
@@ -51,7 +56,9 @@ func (m *Manager) Next(t testing.TB) string {
 	}
 }
 
-// Expect takes messages as they come: each must begin with the next of these.
+// Expect reads one message for each argument, in order. Each message must begin
+// with its argument. It returns the last message, so that a test can check the
+// rest of it.
 func (m *Manager) Expect(t testing.TB, messages ...string) (last string) {
 	t.Helper()
 	for _, want := range messages {

@@ -13,7 +13,7 @@ import (
 	"github.com/hostler/hostler/internal/waittest"
 )
 
-// The trail is good at every moment of a service that is written to: beside it, as the key changes, and after it was killed
+// The audit log is good at every moment of a service that is written to: beside it, as the key changes, and after it was killed
 // in the middle. One changed row is named.
 func TestAuditVerifyUnderLoad(t *testing.T) {
 	t.Parallel()

@@ -12,7 +12,7 @@ import (
 	"github.com/hostler/hostler/internal/waittest"
 )
 
-// sealed waits until every row of the trail has its place.
+// sealed waits until every row of the audit log has its place.
 func (s *service) sealed(t *testing.T) {
 	t.Helper()
 	waittest.Succeeds(t, "sealing the trail", func() error {
@@ -23,7 +23,7 @@ func (s *service) sealed(t *testing.T) {
 	})
 }
 
-// The command sees what was done to the trail beside the running service, after a rotation of the key, and without the service.
+// The command sees what was done to the audit log beside the running service, after a rotation of the key, and without the service.
 func TestAuditVerify(t *testing.T) {
 	t.Parallel()
 	s := startService(t, options{})

@@ -21,20 +21,22 @@ import (
 	"github.com/hostler/hostler/internal/waittest"
 )
 
-// client is somebody who uses the API.
+// client is a user of the API with a session.
 type client struct {
 	service *service
 	http    *http.Client
-	// bodies keeps every answer, to look for what must not be in any.
+	// bodies contains all responses, so that a test can check that a secret
+	// appears in none of them.
 	bodies *waittest.Text
 }
 
+// newClient returns a client without a session.
 func newClient(s *service) *client {
 	jar, _ := cookiejar.New(nil) // fails for no options
 	return &client{service: s, http: &http.Client{Jar: jar, Timeout: hanging, Transport: s.transport}, bodies: &waittest.Text{}}
 }
 
-// answer is a status and a body.
+// answer is a response that was read completely.
 type answer struct {
 	Status int
 	Body   []byte
@@ -49,14 +51,15 @@ func (a answer) into(t testing.TB, out any) {
 	}
 }
 
-// problem is the error identifier of a refused request.
+// problem returns the error identifier of a refused request, or "".
 func (a answer) problem() string {
 	var p struct{ Error string }
 	_ = json.Unmarshal(a.Body, &p)
 	return p.Error
 }
 
-// try makes a request; an error means that there was no answer.
+// try makes a request. An error means that no response arrived, for example
+// because the service was killed.
 func (c *client) try(ctx context.Context, method, path string, in any) (answer, error) {
 	var body io.Reader
 	if in != nil {
@@ -86,7 +89,7 @@ func (c *client) try(ctx context.Context, method, path string, in any) (answer, 
 	return answer{Status: resp.StatusCode, Body: text, Header: resp.Header}, nil
 }
 
-// do makes a request that must be answered.
+// do makes a request that must get a response, of any status.
 func (c *client) do(t testing.TB, method, path string, in any) answer {
 	t.Helper()
 	a, err := c.try(t.Context(), method, path, in)
@@ -96,7 +99,8 @@ func (c *client) do(t testing.TB, method, path string, in any) answer {
 	return a
 }
 
-// must makes a request that must have this status, and decodes its answer into out when it is not nil.
+// must makes a request that must get the given status, and decodes the response
+// into out unless that is nil.
 func (c *client) must(t testing.TB, status int, method, path string, in, out any) answer {
 	t.Helper()
 	a := c.do(t, method, path, in)
@@ -114,8 +118,9 @@ const (
 	ownerPassword = "correct horse battery staple 7Q"
 )
 
-// setUp makes the owner and a session in the service's database: two hashes of a password at their real cost less than over the
-// API, which setUpByToken takes. A private database is the service's own, so it is set up by the token.
+// setUp creates the owner and a session directly in the service's database,
+// because hashing two passwords over the API takes long. A private database
+// belongs to the service, so there it uses the setup token.
 func setUp(t testing.TB, s *service) *client {
 	t.Helper()
 	if s.DB == "" {
@@ -138,7 +143,8 @@ func setUp(t testing.TB, s *service) *client {
 	return c
 }
 
-// setUpByToken makes the owner with the setup token and logs in, as users do.
+// setUpByToken creates the owner with the setup token and logs in, like a user
+// does.
 func setUpByToken(t testing.TB, s *service) *client {
 	t.Helper()
 	token, err := os.ReadFile(filepath.Join(s.State, "setup-token"))
@@ -153,6 +159,7 @@ func setUpByToken(t testing.TB, s *service) *client {
 	return c
 }
 
+// logIn starts a session with email address and password.
 func (c *client) logIn(t testing.TB, email, password string) {
 	t.Helper()
 	c.must(t, http.StatusOK, http.MethodPost, "/api/v1/auth/login", map[string]any{"email": email, "password": password}, nil)
@@ -175,7 +182,8 @@ func (c *client) enrol(t testing.TB, s *sim, name string, capabilities ...string
 	return host.ID
 }
 
-// answered makes a request again until the plugin that it needs is back, and fails when the answer is not 200 then.
+// answered repeats a request until the plugin that it needs is available again.
+// The response must then be 200.
 func (c *client) answered(t testing.TB, method, path string) {
 	t.Helper()
 	waittest.Succeeds(t, "the plugin is back", func() error {

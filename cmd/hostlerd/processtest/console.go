@@ -11,13 +11,15 @@ import (
 	"github.com/coder/websocket"
 )
 
-// console is the person's end of a console, over a real socket.
+// console is the user's end of a console, over a real websocket. shown is the
+// output that no call has looked at yet.
 type console struct {
 	*websocket.Conn
 	shown []byte
 }
 
-// running adopts a container of the host that runs, and gives the app's id and the container's number.
+// running adopts a running container of the host, and returns the ID of the app
+// and the VMID of the container.
 func (c *client) running(t testing.TB, host int64) (app, vmid int64) {
 	t.Helper()
 	var found []struct {
@@ -65,7 +67,8 @@ func (c *console) resizes(ctx context.Context, columns, rows int) error {
 	return c.Write(ctx, websocket.MessageText, fmt.Appendf(nil, `{"resize":{"columns":%d,"rows":%d}}`, columns, rows))
 }
 
-// shows reads until the console has shown a text, and forgets what came until then.
+// shows reads until the console has shown a text, and drops everything up to
+// its end.
 func (c *console) shows(ctx context.Context, text string) error {
 	for {
 		if i := strings.Index(string(c.shown), text); i >= 0 {
@@ -80,7 +83,8 @@ func (c *console) shows(ctx context.Context, text string) error {
 	}
 }
 
-// closed reads until the end and gives the close code and its reason.
+// closed reads until the end and returns the close code and the reason. Both
+// are empty for a broken connection.
 func (c *console) closed(ctx context.Context) websocket.CloseError {
 	for {
 		if _, _, err := c.Read(ctx); err != nil {

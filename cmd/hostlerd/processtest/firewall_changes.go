@@ -11,7 +11,7 @@ import (
 )
 
 // firewallChanges is a day at the firewall over real processes: names, rules that go to their places, somebody else who comes in between,
-// what is in use, options, and the trail of it all.
+// what is in use, options, and the audit log of it all.
 func firewallChanges(t *testing.T, owner *client) {
 	cluster := startSim(t, "--scenario", "cluster", "--nodes", "2", "--guests", "6", "--auth-delay", "100ms", "--recommended")
 	host := owner.enrol(t, cluster, "changed firewalls", "lifecycle")

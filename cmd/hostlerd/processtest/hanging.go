@@ -2,5 +2,6 @@ package processtest
 
 import "time"
 
-// hanging is how long anything may take at most. It bounds what hangs and says nothing of speed.
+// hanging is the time limit for anything that could hang. It is no statement
+// about speed; machines under load need minutes.
 const hanging = 3 * time.Minute

@@ -10,8 +10,10 @@ import (
 	"github.com/hostler/hostler/internal/waittest"
 )
 
-// hold makes statements stand still in the database until release is called, or the test ends; event is the head of a trigger, such as
-// "BEFORE DELETE ON jobs". A test has one at a time.
+// hold makes statements wait in the database until release is called or the
+// test ends. event is the head of a trigger, such as "BEFORE DELETE ON jobs".
+// The trigger waits for an advisory lock that this function holds. A test can
+// have one hold at a time.
 func hold(t testing.TB, d *db.DB, event string) (release func()) {
 	t.Helper()
 	alter(t, d, `CREATE OR REPLACE FUNCTION test_hold() RETURNS trigger LANGUAGE plpgsql AS
@@ -34,7 +36,7 @@ func hold(t testing.TB, d *db.DB, event string) (release func()) {
 	return release
 }
 
-// held waits until so many statements stand still.
+// held waits until the given number of statements wait.
 func held(t testing.TB, d *db.DB, want int) {
 	t.Helper()
 	waittest.Succeeds(t, "statements are held", func() error {
@@ -47,10 +49,12 @@ func held(t testing.TB, d *db.DB, want int) {
 	})
 }
 
-// oldJobs is how many holdJobs makes: more than one batch of jobs.prune.
+// oldJobs is the number of jobs that holdJobs creates: more than one batch of
+// jobs.prune.
 const oldJobs = 1200
 
-// holdJobs makes the next jobs.prune find old jobs, and hold as it deletes them.
+// holdJobs makes the next job jobs.prune find old jobs and wait while it
+// deletes them. It gives tests a job that runs for as long as they need.
 func holdJobs(t testing.TB, d *db.DB) (release func()) {
 	t.Helper()
 	alter(t, d, `INSERT INTO jobs (kind, status, target_kind, target_id, target_name, created_at, finished_at)
@@ -59,7 +63,7 @@ func holdJobs(t testing.TB, d *db.DB) (release func()) {
 	return hold(t, d, "BEFORE DELETE ON jobs")
 }
 
-// seed is the schedule of that kind that came with the service.
+// seed returns the ID of the schedule of a kind that every new database has.
 func seed(t testing.TB, d *db.DB, kind string) int64 {
 	t.Helper()
 	return int64(number(t, d, "SELECT id FROM schedules WHERE seeded AND job_kind = $1", kind))

@@ -20,7 +20,7 @@ import (
 	"github.com/hostler/hostler/internal/waittest"
 )
 
-// service is a running hostlerd.
+// service is a running hostlerd with its log.
 type service struct {
 	Base  string
 	State string
@@ -38,10 +38,11 @@ type service struct {
 	transport http.RoundTripper
 }
 
-// privateDatabase as options.DB lets the service run its own.
+// privateDatabase as options.DB makes the service run its own PostgreSQL.
 const privateDatabase = "private"
 
-// options of startService. Empty fields take a fresh database and state folder.
+// options are the settings of startService. Empty fields mean a new database
+// and a new state folder.
 type options struct {
 	// DB is the address of a database; a fresh one that is migrated already when empty, for each migration takes its time.
 	DB    string
@@ -56,7 +57,8 @@ type options struct {
 	Program string
 }
 
-// startService starts hostlerd on a real database and waits until it is ready. It ends with the test.
+// startService starts hostlerd and waits until it is ready. It is stopped at
+// the end of the test.
 func startService(t testing.TB, o options) *service {
 	t.Helper()
 	if o.DB == "" {
@@ -80,7 +82,8 @@ func startService(t testing.TB, o options) *service {
 	return s
 }
 
-// environment of the program for tests; later entries of the same name win.
+// environment returns the environment of hostlerd in tests. Later entries win,
+// so callers append their own.
 func environment(t testing.TB, db, state string) []string {
 	t.Helper()
 	return []string{
@@ -91,7 +94,8 @@ func environment(t testing.TB, db, state string) []string {
 	}
 }
 
-// start runs the program again with the same settings, after kill or stop.
+// start runs the program again with the same settings and the same database,
+// after kill or stop.
 func (s *service) start(t testing.TB) {
 	t.Helper()
 	s.cmd = exec.Command(s.program, s.args...)
@@ -132,7 +136,7 @@ func (s *service) start(t testing.TB) {
 // listeningText is the line in a log of format text.
 var listeningText = regexp.MustCompile(`(?m): listening: url=(\S+)`)
 
-// listening finds the address in the log.
+// listening returns the address in the log, in either of its formats.
 func listening(log string) string {
 	for line := range strings.Lines(log) {
 		var entry struct {
@@ -149,13 +153,15 @@ func listening(log string) string {
 	return ""
 }
 
-// kill ends the service as the kernel would: without a word.
+// kill ends the service with SIGKILL and waits for its end. Plugins notice that
+// their parent is gone and end too.
 func (s *service) kill() {
 	_ = s.cmd.Process.Kill()
 	<-s.done
 }
 
-// stop asks the service to end and fails when it does not, or not well.
+// stop ends the service with SIGTERM and fails the test if it does not end, or
+// not with status 0.
 func (s *service) stop(t testing.TB) {
 	t.Helper()
 	_ = s.cmd.Process.Signal(syscall.SIGTERM)

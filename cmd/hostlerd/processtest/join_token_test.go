@@ -19,7 +19,7 @@ const (
 	certmemPackage = "github.com/hostler/hostler/sdk/hypervisor/memdriver/" + certmem
 )
 
-// The service is killed while it trades a join token: nothing of the host is there afterwards, the trail names the certificate that
+// The service is killed while it trades a join token: nothing of the host is there afterwards, the audit log names the certificate that
 // the hypervisor may trust, and neither token nor key is anywhere.
 func TestKilledWhileAJoinTokenIsTraded(t *testing.T) {
 	t.Parallel()

@@ -13,7 +13,7 @@ import (
 	"github.com/hostler/hostler/internal/waittest"
 )
 
-// victim is what dies in the middle of each step of a life.
+// victim is the process that is killed in the middle of each step of a life.
 type victim string
 
 const (
@@ -22,7 +22,8 @@ const (
 	pluginDies  victim = "plugin"
 )
 
-// life is a guest on its way from its creation to its destruction, on a cluster of three nodes.
+// life is a guest from its creation to its destruction, on a simulated cluster
+// of three nodes.
 type life struct {
 	t       *testing.T
 	service *service
@@ -39,7 +40,8 @@ type life struct {
 	told   string
 }
 
-// lifeStep is one step: an operation whose job sends a request that changes something.
+// lifeStep is a step in the life of a guest: an operation whose job sends one
+// request that changes something.
 type lifeStep struct {
 	name   string
 	method string
@@ -54,12 +56,14 @@ type lifeStep struct {
 	holds  func(l *life) error
 }
 
+// newLife starts a service and a cluster for the life of a VM or an app.
 func newLife(t *testing.T, kind string, dies victim) *life {
 	t.Helper()
 	return lifeOn(t, kind, dies, startSim(t, "--scenario", "cluster", "--nodes", "3", "--guests", "-1", "--recommended",
 		"--resources-lag", "0", "--task-duration", "50ms"))
 }
 
+// lifeOn is newLife on a given cluster.
 func lifeOn(t *testing.T, kind string, dies victim, cluster *sim) *life {
 	t.Helper()
 	l := &life{t: t, kind: kind, victim: dies, name: "lived", of: map[string]string{"vm": "qemu", "app": "lxc"}[kind], cluster: cluster}
@@ -70,7 +74,8 @@ func lifeOn(t *testing.T, kind string, dies victim, cluster *sim) *life {
 	return l
 }
 
-// begin makes the guest: a VM by a job, a container behind the service's back, which then adopts it.
+// begin creates the guest: a VM through a job, a container directly at the
+// hypervisor, after which it is adopted as an app.
 func (l *life) begin() {
 	l.t.Helper()
 	if l.kind == "app" {
@@ -89,6 +94,7 @@ func (l *life) begin() {
 	l.path = fmt.Sprintf("/api/v1/%ss/%d", l.kind, l.guest.ID)
 }
 
+// sync makes the service read the inventory now.
 func (l *life) sync() {
 	l.t.Helper()
 	l.owner.must(l.t, http.StatusOK, http.MethodPost, fmt.Sprintf("/api/v1/hosts/%d/sync", l.host), nil, nil)
@@ -113,7 +119,7 @@ func (l *life) now() (g guestView, err error) {
 	return g, fmt.Errorf("there is no %s %d", l.kind, l.guest.ID)
 }
 
-// is says that the guest has a status.
+// is returns a check that the guest has a status.
 func is(status string) func(*life) error {
 	return func(l *life) error {
 		g, err := l.now()
@@ -124,8 +130,10 @@ func is(status string) func(*life) error {
 	}
 }
 
-// step asks for one step, lets the victim die once the changing request was carried out and before its answer came, and holds that the
-// job succeeds and that the request was sent once.
+// step requests a step, kills the victim after the hypervisor carried out the
+// changing request and before its response arrived, and checks that the job
+// succeeds and that the request was sent exactly once. That is the promise of
+// the service: a crash never repeats a change.
 func (l *life) step(s lifeStep) {
 	l.t.Helper()
 	if s.before != nil {
@@ -178,7 +186,7 @@ func (l *life) step(s lifeStep) {
 	}
 }
 
-// kill lets the victim die, and takes the fault away that held it.
+// kill kills the victim and removes the fault that held the response.
 func (l *life) kill() {
 	l.t.Helper()
 	l.strike()
@@ -188,7 +196,8 @@ func (l *life) kill() {
 	}
 }
 
-// strike lets the victim die. A service is started again, a plugin is by its service.
+// strike kills the victim. The service is started again; a plugin is restarted
+// by its service.
 func (l *life) strike() {
 	l.t.Helper()
 	if l.victim == serviceDies {

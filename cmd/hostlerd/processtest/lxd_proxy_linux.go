@@ -15,8 +15,10 @@ import (
 	"github.com/hostler/hostler/plugins/lxd/lxdtest"
 )
 
-// lxdProxy stands before a real LXD, whose certificate it shows, so that a host can be led through it by its address alone. It asks
-// with a certificate of its own, counts what it has passed on, and holds requests or their answers.
+// lxdProxy is a proxy in front of a real LXD. It presents the same certificate,
+// so a host can be moved behind it by changing only its address. It
+// authenticates to LXD with a certificate of its own, records what it passed
+// on, and can hold requests or responses.
 type lxdProxy struct {
 	address string
 
@@ -25,8 +27,10 @@ type lxdProxy struct {
 	hold   *lxdHold
 }
 
-// lxdHold makes some requests stand still until it is released, before they are passed on. They are forgotten when who sent them
-// is gone before that, or else passed on nevertheless (late). It may hold the answers instead, which get lost.
+// lxdHold makes some requests wait until it is released, before they are passed
+// on. If the sender is gone by then, they are dropped, or with late passed on
+// nevertheless. With answers, the requests are passed on and their responses
+// are lost.
 type lxdHold struct {
 	matches       func(*http.Request) bool
 	answers, late bool
@@ -64,6 +68,9 @@ func startLXDProxy(t testing.TB, server *lxdtest.Server, projects ...string) *lx
 	return p
 }
 
+// serve handles a request. It reads the body before it holds the request,
+// because the sender may be killed meanwhile. A change that was passed on is
+// completed even if the sender goes away, as a network would do.
 func (p *lxdProxy) serve(w http.ResponseWriter, r *http.Request, way *http.Transport, address string) {
 	body, err := io.ReadAll(r.Body) // all of it before it is held: who sent it may be gone afterwards
 	if err != nil {
@@ -162,7 +169,8 @@ func (p *lxdProxy) release() {
 	}
 }
 
-// since counts the requests of a method to a path of a project that were passed on after a mark; the path may begin with *.
+// since counts the requests of a method and path in a project that were passed
+// on after a mark. A path that begins with "*" matches by its end.
 func (p *lxdProxy) since(mark int, method, path, project string) (n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/hostler/hostler/core/db/dbtest"
 )
 
-// pair is two instances on one database.
+// pair is two instances of the service on one database and with the same key.
 type pair struct {
 	a, b *service
 	// owner is logged in at a, and other is the same person at b.
@@ -18,6 +18,8 @@ type pair struct {
 	db           *db.DB
 }
 
+// startPair starts both instances. owner is logged in at a, and other is the
+// same person at b.
 func startPair(t testing.TB) *pair {
 	t.Helper()
 	p := &pair{a: startService(t, options{})}
@@ -35,6 +37,7 @@ type account struct {
 	Email string
 }
 
+// accountPassword is the password of all users that tests create.
 const accountPassword = "seven-yellow-donkeys-4K"
 
 // user makes one with a role in the default team.
@@ -55,7 +58,8 @@ func (u account) as(t testing.TB, s *service) *client {
 	return c
 }
 
-// alter runs a statement on the services' database and says how many rows it touched.
+// alter executes a statement on the services' database and returns the number
+// of affected rows.
 func alter(t testing.TB, d *db.DB, statement string, args ...any) int64 {
 	t.Helper()
 	tag, err := d.Pool.Exec(t.Context(), statement, args...)
@@ -65,7 +69,7 @@ func alter(t testing.TB, d *db.DB, statement string, args ...any) int64 {
 	return tag.RowsAffected()
 }
 
-// number is what a query says.
+// number returns the single number of a query.
 func number(t testing.TB, d *db.DB, query string, args ...any) (n int) {
 	t.Helper()
 	if err := d.Pool.QueryRow(t.Context(), query, args...).Scan(&n); err != nil {
@@ -74,7 +78,8 @@ func number(t testing.TB, d *db.DB, query string, args ...any) (n int) {
 	return n
 }
 
-// atOnce makes two requests at the same moment.
+// atOnce makes requests at the same moment, as far as goroutines allow, and
+// returns their responses.
 func atOnce(t testing.TB, requests ...func() (answer, error)) []answer {
 	t.Helper()
 	answers := make([]answer, len(requests))

@@ -14,7 +14,7 @@ import (
 	"github.com/hostler/hostler/internal/waittest"
 )
 
-// longTrail fills the trail with 32 MiB of rows: more than what lies in the buffers between a service and a reader that
+// longTrail fills the audit log with 32 MiB of rows: more than what lies in the buffers between a service and a reader that
 // does not read.
 func longTrail(t testing.TB, d *db.DB) {
 	t.Helper()
@@ -46,7 +46,7 @@ func (c *client) begin(t testing.TB, path, key string) *http.Response {
 	return resp
 }
 
-// beginExport opens an export of the long trail and reads its beginning: it is under way, and stands still for its reader.
+// beginExport opens an export of the long audit log and reads its beginning: it is under way, and stands still for its reader.
 func (c *client) beginExport(t testing.TB, key string) *http.Response {
 	t.Helper()
 	resp := c.begin(t, "/api/v1/audit/export?format=jsonl", key)
@@ -68,7 +68,7 @@ func brokenOff(t testing.TB, resp *http.Response) {
 	}
 }
 
-// brokenExports are the rows of the trail about exports by that person, the oldest first, without those of a beginning.
+// brokenExports are the rows of the audit log about exports by that person, the oldest first, without those of a beginning.
 func (p *pair) brokenExports(t testing.TB, email string) (rows []string) {
 	t.Helper()
 	found, err := p.db.Pool.Query(t.Context(),
@@ -87,7 +87,7 @@ func (p *pair) brokenExports(t testing.TB, email string) (rows []string) {
 	return rows
 }
 
-// endedInTheTrail waits until the trail says that the person's export was broken off.
+// endedInTheTrail waits until the audit log says that the person's export was broken off.
 func (p *pair) endedInTheTrail(t testing.TB, email string, want ...string) {
 	t.Helper()
 	waittest.Succeeds(t, "the export is broken off", func() error {

@@ -13,10 +13,12 @@ import (
 	"time"
 )
 
-// clockTicks is the kernel's unit in /proc/<pid>/stat: USER_HZ, which is 100 on every Linux that Go runs on.
+// clockTicks is the unit of times in /proc/PID/stat (USER_HZ): 100 per second
+// on every Linux that Go supports.
 const clockTicks = 100
 
-// family is a process and everything that it started, by name of the program.
+// family returns a process and all its descendants with the names of their
+// programs.
 func family(t testing.TB, root int) map[int]string {
 	t.Helper()
 	parents := map[int]int{}
@@ -49,6 +51,9 @@ func family(t testing.TB, root int) map[int]string {
 	return found
 }
 
+// parseStat parses /proc/PID/stat (proc_pid_stat(5)). The name is in
+// parentheses and may contain spaces and parentheses itself, so its end is the
+// last one.
 func parseStat(text string) (pid, parent int, name string, err error) {
 	open, end := strings.IndexByte(text, '('), strings.LastIndexByte(text, ')')
 	if open < 0 || end < open {

@@ -1,5 +1,23 @@
-// Package processtest tests the service as it runs: real processes of hostlerd and its plugins, simulated hypervisors over TLS, and
-// PostgreSQL. Files that do not end in _test.go hold what the tests stand on.
+// Package processtest tests the service as it runs in production: real
+// processes of hostlerd and its plugins, simulated hypervisors over TLS, and
+// PostgreSQL. What it can show and other packages cannot is what happens
+// between processes: crashes at any point, signals, restarts, two instances on
+// one database, and file permissions.
+//
+// Files that do not end in _test.go contain the tools and the longer scenarios:
+//
+//   - instance.go starts, kills and stops hostlerd; simulator.go does the
+//     same for pvesim; client.go is a user of the API.
+//   - life.go takes a guest through its life while the service or a plugin
+//     is killed in each step. strike.go describes the points at which that
+//     happens.
+//   - pair.go runs two instances on one database.
+//   - side_by_side_linux.go runs a simulated Proxmox VE cluster and a real
+//     LXD behind the same service.
+//   - hold.go makes statements wait in the database, lxd_proxy_linux.go
+//     requests to LXD.
+//
+// The tests take minutes and are skipped with -short.
 package processtest
 
 import (
@@ -18,7 +36,9 @@ var programs struct {
 	err  error
 }
 
-// bin is the folder of the programs: hostlerd, hostler, pvesim, hostler-demo, hostler-console and plugins/.
+// bin returns the folder of the programs: hostlerd, hostler, pvesim,
+// hostler-demo, hostler-console and plugins/. They are built once per run. With
+// -short the test is skipped, except for the main job.
 func bin(t testing.TB) string {
 	t.Helper()
 	if testing.Short() && t.Name() != "TestMainJob" {
@@ -47,14 +67,14 @@ func bin(t testing.TB) string {
 	return programs.dir
 }
 
-// removePrograms removes them after all tests.
+// removePrograms removes the programs after all tests. TestMain calls it.
 func removePrograms() {
 	if programs.dir != "" {
 		_ = os.RemoveAll(programs.dir)
 	}
 }
 
-// pluginFolder is a folder with these plugins alone, by their packages.
+// pluginFolder returns a folder that contains only the given plugins.
 func pluginFolder(t testing.TB, packages ...string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()

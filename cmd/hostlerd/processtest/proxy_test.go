@@ -47,7 +47,7 @@ func hostPort(t *testing.T, s *service) string {
 	return base.Host
 }
 
-// logInFrom logs the owner in, and checks that the cookie has the form and that the trail has the address.
+// logInFrom logs the owner in, and checks that the cookie has the form and that the audit log has the address.
 func (c *client) logInFrom(t *testing.T, cookie, from string) {
 	t.Helper()
 	in := c.must(t, http.StatusOK, http.MethodPost, "/api/v1/auth/login", map[string]any{"email": ownerEmail, "password": ownerPassword}, nil)
@@ -71,7 +71,7 @@ func (c *client) logInFrom(t *testing.T, cookie, from string) {
 }
 
 // The whole service below a path, behind each proxy with its example of the documentation: people log in and out, a file is uploaded,
-// its job followed as it goes, and the trail downloaded.
+// its job followed as it goes, and the audit log downloaded.
 func TestBehindProxies(t *testing.T) {
 	t.Parallel()
 	const path = "/hostler"

@@ -14,7 +14,7 @@ import (
 )
 
 // What a release wrote whose schema was at version 24 is taken over whole, and the service goes on with it: the same hypervisors are
-// polled into the same rows, a job that was under way comes to its end, and keys, teams, schedules and the trail hold.
+// polled into the same rows, a job that was under way comes to its end, and keys, teams, schedules and the audit log hold.
 func TestUpgradeFromSchema24(t *testing.T) {
 	t.Parallel()
 	fleet := schema24Fleet(t)

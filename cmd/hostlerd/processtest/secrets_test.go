@@ -201,7 +201,7 @@ func (r *secretRun) database() string {
 	return address
 }
 
-// openKeys makes the keys known by which the service itself seals: those of the key file, and that of the trail's chain.
+// openKeys makes the keys known by which the service itself seals: those of the key file, and that of the audit log's chain.
 func (r *secretRun) openKeys() {
 	r.t.Helper()
 	path := filepath.Join(r.service.State, "keys", "secret.key")

@@ -100,13 +100,13 @@ func (s *sideBySide) schedules(t *testing.T) {
 	s.lxd.SetStatus(t, idle.InstanceRef, "Stopped")
 }
 
-// sideAudit is what the tests read of a row of the trail.
+// sideAudit is what the tests read of a row of the audit log.
 type sideAudit struct {
 	Result string
 	Target struct{ ID, Name string }
 }
 
-// The trail, the jobs, the feed and the figures have things of both hosts.
+// The audit log, the jobs, the feed and the figures have things of both hosts.
 func (s *sideBySide) named(t *testing.T) {
 	a, vm := s.apps["customers/web"], s.vm
 	for action, target := range map[string]int64{"app.restart": a.id, "vm.restart": vm.ID} {

@@ -15,7 +15,9 @@ import (
 	"github.com/hostler/hostler/plugins/lxd/lxdtest"
 )
 
-// sideBySide is a service with a simulated cluster of one hypervisor and a real server of the other.
+// sideBySide is a service with two hosts of different kinds: a simulated
+// Proxmox VE cluster and a real LXD. It shows that one does not affect the
+// other, and that no word of one kind appears in responses about the other.
 type sideBySide struct {
 	service *service
 	owner   *client

@@ -20,7 +20,7 @@ import (
 // apiToken is one token of the simulator.
 type apiToken struct{ ID, Secret string }
 
-// sim is a running pvesim.
+// sim is a running pvesim, as its line of JSON describes it.
 type sim struct {
 	URL         string
 	Fingerprint string
@@ -35,7 +35,7 @@ type sim struct {
 	cmd   *exec.Cmd
 }
 
-// startSim starts pvesim; it ends with the test.
+// startSim starts pvesim and waits for its line. It ends with the test.
 func startSim(t testing.TB, args ...string) *sim {
 	t.Helper()
 	cmd := exec.Command(filepath.Join(bin(t), "pvesim"), append([]string{"--listen", "127.0.0.1:0"}, args...)...)
@@ -66,7 +66,8 @@ func startSim(t testing.TB, args ...string) *sim {
 	return s
 }
 
-// printed is what the token script prints where it has made the tokens of these capabilities.
+// printed returns what the role script prints after it created the tokens of
+// some capabilities.
 func (s *sim) printed(capabilities ...string) string {
 	var out strings.Builder
 	out.WriteString("\nEnter these tokens in Hostler. The secrets are not shown again.\n")
@@ -84,7 +85,8 @@ func newUUID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// control calls pvesim's control API and decodes the answer into out when it is not nil.
+// control calls pvesim's control interface and decodes the response into out
+// unless that is nil.
 func (s *sim) control(t testing.TB, method, path string, in, out any) {
 	t.Helper()
 	var body io.Reader
@@ -115,7 +117,8 @@ func (s *sim) control(t testing.TB, method, path string, in, out any) {
 	}
 }
 
-// statistics are pvesim's counters.
+// statistics are pvesim's counters. Requests is keyed by method and path
+// template.
 type statistics struct {
 	Requests map[string]int
 	Total    int
@@ -135,7 +138,8 @@ func (s *sim) sent(t testing.TB, action string) int {
 	return s.stats(t).Requests["POST /nodes/{node}/qemu/{vmid}/status/"+action]
 }
 
-// fault makes the simulator misbehave.
+// fault adds a fault; see package pvesim for its fields. Faults add up until
+// healFaults.
 func (s *sim) fault(t testing.TB, fault map[string]any) {
 	t.Helper()
 	s.control(t, http.MethodPost, "/fault", fault, nil)

@@ -10,13 +10,15 @@ import (
 
 // The points of a request to a hypervisor at which the victim dies.
 const (
-	// lost is a request that the hypervisor never gets.
+	// lost is a request that the hypervisor never receives.
 	lost = "lost"
-	// carriedOut is one that it has carried out, and whose answer is not there yet.
+	// carriedOut is a request that the hypervisor has carried out, and whose
+	// response has not arrived.
 	carriedOut = "carried out"
 )
 
-// strikePoint is a request, given as in the simulator's statistics, at which the victim dies once.
+// strikePoint is a request at which the victim is killed once. It is named as
+// in the simulator's statistics.
 type strikePoint struct {
 	at    *sim
 	sends string

@@ -14,31 +14,39 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
-// Act is one way to use an operation.
+// Act is one use of an operation.
 type Act struct {
-	// Operation is the operation's id; Case tells several acts of one operation apart, and is empty for the usual one.
+	// Operation is the ID of the operation. Case tells several acts of one
+	// operation apart, and is empty for the usual one.
 	Operation, Case string
-	// Tokens are the capabilities that it uses besides monitoring.
+	// Tokens are the capabilities that it uses in addition to monitoring.
 	Tokens []endpoint.Capability
-	// Before brings the world to where the act makes sense; nil leaves it as it is.
+	// Before prepares the world; nil leaves it as it is.
 	Before func(*World)
-	// Method, Path and Body are its request; words in braces are replaced by their values in the world.
+	// Method, Path and Body are its request. Words in braces are replaced by
+	// their values in the world.
 	Method, Path, Body string
 	// Media is the media type of Body, where that is not JSON.
 	Media string
-	// Lacks says that the hypervisor has no such thing: 501, and nothing is asked of it.
+	// Lacks reports that the hypervisor does not have this: the response is
+	// 501, and nothing is requested from the hypervisor.
 	Lacks bool
-	// Most is how many requests it may take besides those that follow tasks and those of polls; 0 for no bound.
+	// Most is the maximum number of requests to the hypervisor, without those
+	// that follow tasks and those of polls; 0 means no limit.
 	Most int64
-	// Why says for a list that takes more than one request why no single one has it all; it stands beside the figure.
+	// Why explains why a list needs more than one request. It is recorded
+	// beside the number.
 	Why string
-	// As is whose request it is; zero is an owner's.
+	// As is the role of the user; empty is an owner.
 	As identity.Role
-	// Ends is how its jobs end where it did what it is for; empty is succeeded.
+	// Ends is the status of its jobs when it did what it is for; empty is
+	// succeeded.
 	Ends job.Status
-	// Long says that it is about a task that goes on: how often that is asked after hangs on the clock, and is not counted.
+	// Long reports that its task goes on. How often a task is asked about
+	// depends on the clock and is not counted.
 	Long bool
-	// First says that it needs a world in which nothing has happened: what it asks hangs on what is known already.
+	// First reports that it needs a new world, because its requests depend on
+	// what the service already knows.
 	First bool
 }
 
@@ -50,7 +58,7 @@ func (a *Act) Name() string {
 	return a.Operation + ", " + a.Case
 }
 
-// Outcome is how an act ended.
+// Outcome is how an act ended: the response and the jobs.
 type Outcome struct {
 	Response
 	Jobs []job.View
@@ -74,7 +82,8 @@ func (w *World) Do(a *Act) Outcome {
 	return Outcome{got, w.ended(got), cmp.Or(a.Ends, job.Succeeded)}
 }
 
-// DoWithout prepares the world and lets an act happen while a role lacks some privileges.
+// DoWithout prepares the world and does an act while a role lacks some
+// privileges. The role has them again afterwards.
 func (w *World) DoWithout(a *Act, role string, privileges ...string) Outcome {
 	w.t.Helper()
 	w.Prepare(a)
@@ -90,7 +99,8 @@ func (d Outcome) Succeeded() bool {
 		!slices.ContainsFunc(d.Jobs, func(j job.View) bool { return j.Status != d.ends }) && d.unreadable() == nil
 }
 
-// unreadable are the parts of a good answer that are null for want of a privilege, and the rows of one that tell of that.
+// unreadable returns the parts of a successful response that are null because a
+// privilege is missing.
 func (d Outcome) unreadable() (refused []Refusal) {
 	type part struct {
 		Reason, Remedy string
@@ -126,6 +136,7 @@ func (d Outcome) Kinds() string {
 	return strings.Join(kinds, ", ")
 }
 
+// String returns the response and the jobs, for messages.
 func (d Outcome) String() string {
 	text := fmt.Sprintf("%d %s", d.Status, d.Body)
 	for _, j := range d.Jobs {
@@ -134,7 +145,8 @@ func (d Outcome) String() string {
 	return text
 }
 
-// Refusal is in whose words an act was refused for want of a privilege: those of its answer, or of a job of it.
+// Refusal is how an act was refused because a privilege is missing: in its
+// response or by one of its jobs.
 type Refusal struct {
 	// Missing are the privileges that it names, and Remedy the command that grants them; a job has both in Text.
 	Missing      []string

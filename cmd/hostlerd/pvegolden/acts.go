@@ -135,6 +135,7 @@ func (w *World) undefined() {
 	w.Sync()
 }
 
+// defined makes sure that a storage named made exists.
 func (w *World) defined() {
 	w.t.Helper()
 	w.storage("made", "iso")
@@ -174,7 +175,8 @@ var powerStates = []struct {
 // disks are the keys of the guests' first disks.
 var disks = map[string]string{"vm": "scsi0", "app": "rootfs"}
 
-// Acts are those of all operations that ask the hypervisor anything.
+// Acts returns an act for every operation that sends requests to the
+// hypervisor. A test fails if an operation has none.
 func Acts() []Act {
 	acts := []Act{
 		{Operation: "create_vm", Tokens: lifecycle, Method: "POST", Path: "/vms",

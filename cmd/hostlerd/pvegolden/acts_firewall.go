@@ -131,6 +131,7 @@ func firewallActs() (acts []Act) {
 	)
 }
 
+// draftBody is the body that creates a draft with one new rule for the VM.
 const draftBody = `{"host_id":{host},"name":"telnet","changes":[{"scope":{"kind":"vm","id":{vm}},"action":"create_rule","pos":0,` +
 	`"rule":{"type":"in","action":"DROP","enable":1,"proto":"tcp","dport":"23"}}]}`
 

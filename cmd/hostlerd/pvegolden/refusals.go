@@ -11,9 +11,12 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
+// everything are the capabilities of the world in which refusals are tried, so
+// that no refusal is about a missing token.
 var everything = []endpoint.Capability{endpoint.Lifecycle, endpoint.Backup, endpoint.NodePower}
 
-// Refusals are acts that cannot be done: refused at once, or by a job that fails.
+// Refusals returns acts that cannot be done: they are refused at once, or by a
+// job that fails. Their texts are recorded, because they are what users read.
 func Refusals() []Act {
 	vm := func(change func(*pvesim.GuestSpec)) func(*World) { return func(w *World) { w.Change("vm", change) } }
 	app := func(change func(*pvesim.GuestSpec)) func(*World) { return func(w *World) { w.Change("app", change) } }
@@ -209,7 +212,8 @@ func (w *World) replaced() {
 	}
 }
 
-// passing are the parts of answers that differ each time.
+// passing replaces the parts of responses that differ each time, such as times,
+// IDs and fingerprints.
 var passing = []struct {
 	part *regexp.Regexp
 	as   string

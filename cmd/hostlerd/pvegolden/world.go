@@ -1,5 +1,14 @@
-// Package pvegolden holds what the service asks of Proxmox VE: the requests of every operation and kind of job, and the privileges
-// without which they fail. Both are taken from the simulator, by the whole service with the driver in one process.
+// Package pvegolden records what the service asks of Proxmox VE: the requests
+// of every operation and kind of job, and the privileges without which they
+// fail. Both are observed with the simulator, by the whole service with the
+// driver in one process. The recorded files are golden files: a change of them
+// shows in a review that an operation became more expensive, or needs more
+// rights.
+//
+// A World is a service with one simulated cluster. An Act is one use of an
+// operation; Acts lists those that succeed, and Refusals those that cannot be
+// done, whose texts are recorded too. A test prepares the world for an act,
+// does it, and looks at the Outcome and at the simulator's statistics.
 package pvegolden
 
 import (
@@ -30,13 +39,15 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
-// pace has time-outs that end what hangs only, however busy the machine is.
+// pace has time limits that only end what hangs, however busy the machine is,
+// and polls tasks often, so that the tests are fast.
 var pace = pve.Timing{
 	Timeouts:  pveapi.Timeouts{Dial: time.Minute, Header: time.Minute, Stall: time.Minute},
 	PollFirst: 5 * time.Millisecond, PollMost: 20 * time.Millisecond, Silence: 2 * time.Minute,
 }
 
-// World is a service with one host, whose cluster is simulated, and a VM and a container in it.
+// World is a service with one host, whose cluster is simulated, and with a VM
+// and a container in it. It is used by one test at a time.
 type World struct {
 	*pvesim.Cluster
 	dbtest.SQL
@@ -48,17 +59,18 @@ type World struct {
 	// cookies are those of users by their roles, made when they are needed.
 	cookies map[identity.Role]*http.Cookie
 	driver  *pve.Driver
-	// self says in which guest the service runs: none, unless an act says so.
+	// self says in which guest the service runs: in none, unless an act sets
+	// it.
 	self *guest.Self
 	// capabilities are those that the host has tokens of besides monitoring.
 	capabilities []endpoint.Capability
-	// vars are the values of what stands in braces in an act.
+	// vars are the values of the words in braces in an act.
 	vars map[string]string
 	// other is the cluster of the host far; nil before that is needed.
 	other *pvesim.Cluster
 	// backups counts those that were put on a storage without a job.
 	backups int
-	// archive is a storage of backups that other clusters may have too.
+	// archive is a storage for backups that other clusters can have as well.
 	archive *pvesim.SharedStorage
 }
 
@@ -71,7 +83,8 @@ func cluster(t testing.TB, archive *pvesim.SharedStorage) *pvesim.Cluster {
 	})
 }
 
-// NewWorld makes one whose host has the tokens of these capabilities besides monitoring.
+// NewWorld returns a world whose host has the tokens of these capabilities in
+// addition to monitoring.
 func NewWorld(t testing.TB, capabilities ...endpoint.Capability) *World {
 	t.Helper()
 	archive := pvesim.NewSharedStorage(pvesim.StorageSpec{ID: "archive", Size: 8 << 40})
@@ -101,7 +114,8 @@ func NewWorld(t testing.TB, capabilities ...endpoint.Capability) *World {
 	return w
 }
 
-// SetTest makes t the test that the world is for from now on; it still ends with the test that it was made for.
+// SetTest sets the test that the world reports to from now on. The world still
+// ends with the test that created it.
 func (w *World) SetTest(t testing.TB) { w.t, w.SQL = t, dbtest.On(t, w.Service.DB) }
 
 // reaches makes a cluster the one that address, fingerprint, token and secret are of.
@@ -123,7 +137,8 @@ func paste(c *pvesim.Cluster) string {
 	return out.String()
 }
 
-// AddCluster enrols another cluster, which has the archive too, as the host of this name; its id stands in braces for that.
+// AddCluster enrolls another cluster as the host of this name. It has the
+// archive too, and its ID is available in braces under the name.
 func (w *World) AddCluster(name string) *pvesim.Cluster {
 	w.t.Helper()
 	c := cluster(w.life, w.archive)
@@ -154,7 +169,8 @@ func (w *World) give(host string, c *pvesim.Cluster, capability endpoint.Capabil
 		token.ID, token.Secret), http.StatusOK)
 }
 
-// RecreateGuests gives the world a VM named vm and a container named app, as they come, in the place of those that it had.
+// RecreateGuests removes whatever acts have left and gives the world a new VM
+// named vm and a new container named app. It is much faster than a new world.
 func (w *World) RecreateGuests() {
 	w.t.Helper()
 	for _, node := range w.NodeNames() {
@@ -227,6 +243,7 @@ func (w *World) AddApp(name string, spec pvesim.GuestSpec) {
 	w.vars[name] = w.Value("SELECT id FROM apps WHERE vmid = $1", w.VMID(name))
 }
 
+// add creates a guest at the hypervisor and lets the service see it.
 func (w *World) add(name string, spec pvesim.GuestSpec) {
 	w.t.Helper()
 	spec.Name = name
@@ -247,7 +264,8 @@ func (w *World) VMID(name string) int {
 	return id
 }
 
-// Change changes a guest behind the service's back, and lets it see that.
+// Change changes a guest without the service, and then lets the service see the
+// change.
 func (w *World) Change(name string, f func(*pvesim.GuestSpec)) {
 	w.t.Helper()
 	if err := w.ChangeGuest(w.VMID(name), f); err != nil {
@@ -317,6 +335,7 @@ func (w *World) want(method, path, body string, status int) Response {
 	return a
 }
 
+// fill replaces the words in braces by their values.
 func (w *World) fill(text string) string {
 	for name, value := range w.vars {
 		text = strings.ReplaceAll(text, "{"+name+"}", value)
@@ -324,7 +343,8 @@ func (w *World) fill(text string) string {
 	return text
 }
 
-// ended waits for the jobs of an answer and gives them as they ended, by kind.
+// ended waits for the jobs of a response and returns them as they ended, sorted
+// by kind.
 func (w *World) ended(a Response) []job.View {
 	w.t.Helper()
 	var told struct {

@@ -1,4 +1,6 @@
-// Package selfsigned makes the certificate of a service that was given none.
+// Package selfsigned creates the self-signed certificate of a service without a
+// configured one. Clients pin its fingerprint, so it is created once and has a
+// long life.
 package selfsigned
 
 import (
@@ -16,11 +18,16 @@ import (
 	"time"
 )
 
-// life is how long the certificate that we make for ourselves holds. Browsers ask for a confirmation anyway.
+// life is the validity of the certificate. It is long, because clients trust
+// the fingerprint and a renewal would break them; browsers ask for a
+// confirmation anyway.
 const life = 10 * 365 * 24 * time.Hour
 
-// Write writes a key and a certificate for the listen address and this machine's name into one file, which appears
-// whole or not at all.
+// Write creates a key and a certificate and writes them into one PEM file with
+// mode 0600. The certificate is valid for the host of the listen address, for
+// this machine's host name and for localhost. Its validity begins an hour ago,
+// so that clients with slow clocks accept it. The file appears whole or not at
+// all.
 func Write(file, listen string) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -67,8 +74,10 @@ func Write(file, listen string) error {
 	return place(file, text)
 }
 
-// place writes a file of mode 0600 that appears whole or not at all: an empty one after a loss of power, or half a one of
-// a full disk, would keep the service from starting for ever.
+// place writes a file with mode 0600 that appears whole or not at all: it
+// writes a temporary file in the same folder, syncs it and renames it. An empty
+// file after a power failure, or half a file on a full disk, would otherwise
+// prevent the service from starting until somebody deletes it.
 func place(file string, text []byte) error {
 	draft, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+"-*") // made with mode 0600
 	if err != nil {

@@ -14,6 +14,8 @@ import (
 )
 
 const (
+	// These limits keep a faulty or hostile server from exhausting the memory
+	// of the plugin.
 	maxList  = 48 << 20 // bytes of an array: about 20,000 instances
 	maxSmall = 8 << 20  // bytes of any other answer
 	maxError = 64 << 10 // bytes of a refusal
@@ -29,12 +31,13 @@ const (
 )
 
 var (
+	// These errors become errors of kind Timeout and Protocol.
 	errSlow     = errors.New("the answer arrived too slowly")
 	errTooLarge = errors.New("the answer is too large")
 	errShape    = errors.New("the answer has an unexpected form")
 )
 
-// answer is an answer whose body has not been read.
+// answer is a response whose body has not been read. It must be closed.
 type answer struct {
 	ctx   context.Context
 	resp  *http.Response
@@ -43,18 +46,23 @@ type answer struct {
 	stop  context.CancelCauseFunc
 }
 
+// newAnswer wraps a response. The body may have at most limit bytes, and must
+// be read within the given time, or stop cancels the request with errSlow.
 func newAnswer(resp *http.Response, limit int64, within time.Duration, stop context.CancelCauseFunc) *answer {
 	timer := time.AfterFunc(within, func() { stop(errSlow) })
 	return &answer{ctx: resp.Request.Context(), resp: resp, body: &bounded{body: resp.Body, left: limit}, timer: timer, stop: stop}
 }
 
-// close ends the answer. What has not been read of it is given up together with its connection.
+// close ends the response. Unread parts of the body are dropped together with
+// the connection.
 func (a *answer) close() {
 	a.timer.Stop()
 	_ = a.resp.Body.Close()
 	a.stop(nil)
 }
 
+// meta returns what the headers and the connection say: the ETag, the server's
+// clock and its certificate.
 func (a *answer) meta() Meta {
 	meta := Meta{ETag: a.resp.Header.Get("ETag")}
 	if date, err := http.ParseTime(a.resp.Header.Get("Date")); err == nil {
@@ -77,12 +85,13 @@ type head struct {
 // metadataReader reads the value of metadata.
 type metadataReader func(*json.Decoder) error
 
-// object reads metadata into one value. null leaves it as it is.
+// object decodes metadata into one value. null leaves the value unchanged.
 func object(into any) metadataReader {
 	return func(d *json.Decoder) error { return d.Decode(into) }
 }
 
-// rows reads an array into a slice. null is an empty array.
+// rows decodes an array into a slice of at most maxRows elements. null is an
+// empty array.
 func rows[T any](into *[]T) metadataReader {
 	return visit(func(row *T) error {
 		if len(*into) == maxRows {
@@ -93,7 +102,8 @@ func rows[T any](into *[]T) metadataReader {
 	})
 }
 
-// visit reads an array element by element: what is in memory is one element.
+// visit decodes an array element by element, so that only one element is in
+// memory. An error of each ends it.
 func visit[T any](each func(*T) error) metadataReader {
 	return func(d *json.Decoder) error {
 		open, err := d.Token()
@@ -120,7 +130,8 @@ func visit[T any](each func(*T) error) metadataReader {
 	}
 }
 
-// members reads an object member by member, with what each gives for its key; a nil one is skipped.
+// members decodes an object member by member, each with the reader that each
+// returns for its key. Members with a nil reader are skipped.
 func members(each func(key string) metadataReader) metadataReader {
 	return func(d *json.Decoder) error {
 		open, err := d.Token()
@@ -148,7 +159,8 @@ func members(each func(key string) metadataReader) metadataReader {
 	}
 }
 
-// envelope reads the answer. One of the type error is an error, whatever its HTTP status.
+// envelope decodes the response. A response of the type "error" is an error
+// whatever its HTTP status: Incus sends some with status 200.
 func (a *answer) envelope(metadata metadataReader) (head, error) {
 	h, err := a.decode(metadata)
 	if err != nil {
@@ -163,6 +175,10 @@ func (a *answer) envelope(metadata metadataReader) (head, error) {
 	return head{}, a.protocol(errShape)
 }
 
+// decode reads the envelope of a response with a stream decoder, so that a
+// large list never is in memory twice. metadata reads the member of that name.
+// The order of the members does not matter, and data after the object is an
+// error.
 func (a *answer) decode(metadata metadataReader) (head, error) {
 	d := json.NewDecoder(a.body)
 	var h head
@@ -188,7 +204,8 @@ func (a *answer) decode(metadata metadataReader) (head, error) {
 	return h, nil
 }
 
-// readError says why an answer could not be read to its end: it did not come, or it is none.
+// readError returns why a response could not be read: it came too slowly, the
+// connection broke, or it is not LXD's.
 func (a *answer) readError(err error) error {
 	switch {
 	case errors.Is(context.Cause(a.ctx), errSlow):
@@ -201,7 +218,8 @@ func (a *answer) readError(err error) error {
 	return a.protocol(err)
 }
 
-// protocol says that the answer is none of LXD's.
+// protocol returns the error for a response that does not come from LXD. The
+// content type helps to find out what answers instead, such as a proxy.
 func (a *answer) protocol(err error) error {
 	what := a.resp.Header.Get("Content-Type")
 	if what == "" {
@@ -211,7 +229,9 @@ func (a *answer) protocol(err error) error {
 		"(%s): %s", scrub(what), scrub(err.Error())).WithCause(err)
 }
 
-// bounded reads a body up to a limit, and is errTooLarge behind it.
+// bounded reads a body up to a limit and returns errTooLarge beyond it. It also
+// limits runs of white space, which encoding/json scans again with every piece
+// that arrives.
 type bounded struct {
 	body   io.Reader
 	left   int64

@@ -6,17 +6,20 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Certificate is an entry of the server's list of those whom it trusts.
+// Certificate is an entry of the server's trust store.
 type Certificate struct {
 	Name string `json:"name"`
-	// Type is client, or metrics for one that may read Metrics and nothing else.
+	// Type is "client", or "metrics" for a certificate that may only read
+	// metrics.
 	Type string `json:"type"`
-	// Restricted is one that may act in Projects only.
+	// Restricted certificates may only act in Projects.
 	Restricted bool     `json:"restricted"`
 	Projects   []string `json:"projects"`
 }
 
-// OwnCertificate reads what the client's own certificate may do.
+// OwnCertificate reads the entry of the client's own certificate. It is
+// NotFound on releases with fine-grained rights, where a certificate need not
+// be in the trust store.
 func (c *Client) OwnCertificate(ctx context.Context) (*Certificate, error) {
 	if c.identity.Fingerprint == "" {
 		return nil, plugin.Errorf(plugin.TokenRejected, "this client has no certificate")

@@ -16,8 +16,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Client sends the requests of one server with one certificate. Its methods may be called at the same time. It needs no
-// closing: connections belong to the Pool.
+// Client sends requests to one server with one certificate. It is safe for
+// concurrent use and needs no closing, because connections belong to the Pool.
 type Client struct {
 	base     string // https://host:port
 	identity Identity
@@ -25,11 +25,13 @@ type Client struct {
 	waits    Timeouts
 }
 
-// Format keeps the key out of whatever prints a client.
+// Format keeps the key out of logs and error messages.
 func (c *Client) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "lxdapi.Client("+c.base+")") }
 
-// NewClient makes a client for the target without using the network. The secret of its credential is what ParseIdentity takes;
-// without one the client shows no certificate, which is enough for Server and for learning the server's fingerprint.
+// NewClient returns a client for a target. It uses no network. The secret of
+// the credential is parsed by ParseIdentity. Without a secret the client
+// presents no certificate, which is enough for Server and for learning the
+// server's fingerprint.
 func (p *Pool) NewClient(target endpoint.Target) (*Client, error) {
 	var identity Identity
 	if target.Credential.Secret != "" {
@@ -58,18 +60,20 @@ type request struct {
 	stays        bool   // it may take long, and must not hold up others
 }
 
-// Meta is what came with an answer.
+// Meta is what the headers and the connection of a response say.
 type Meta struct {
-	// Date is the server's clock when it answered; zero when it did not tell.
+	// Date is the server's clock when it answered; zero if it did not report
+	// it.
 	Date time.Time
-	// ETag stands for the configuration that was read; empty where the server gives none.
+	// ETag identifies the version of the configuration that was read; empty if
+	// the server sends none. It makes a later change conditional.
 	ETag string
 	// Certificate was shown by the server, and Fingerprint is its own.
 	Fingerprint string
 	Certificate *x509.Certificate
 }
 
-// get reads a small object.
+// get reads one small object.
 func (c *Client) get(ctx context.Context, path string, query url.Values, into any) (Meta, error) {
 	return c.read(ctx, path, query, maxSmall, object(into))
 }
@@ -84,6 +88,8 @@ func list[T any](ctx context.Context, c *Client, path string, query url.Values) 
 	return all, meta, nil
 }
 
+// read sends a GET and decodes its metadata. limit is the maximum size of the
+// response in bytes.
 func (c *Client) read(ctx context.Context, path string, query url.Values, limit int64, metadata metadataReader) (Meta, error) {
 	a, err := c.send(ctx, request{method: http.MethodGet, path: path, query: query, limit: limit})
 	if err != nil {
@@ -96,7 +102,8 @@ func (c *Client) read(ctx context.Context, path string, query url.Values, limit 
 	return a.meta(), nil
 }
 
-// change sends what changes something, once, and gives the operation that carries it out; nil where the server did it at once.
+// change sends a request that changes something, once, and returns the
+// operation that performs it, or nil if the server was done at once.
 func (c *Client) change(ctx context.Context, r request) (*Operation, error) {
 	r.limit, r.stays = maxSmall, true
 	a, err := c.send(ctx, r)
@@ -115,7 +122,8 @@ func (c *Client) change(ctx context.Context, r request) (*Operation, error) {
 	return &op, nil
 }
 
-// send makes the request and turns every answer but a good one into an error.
+// send sends a request and turns every response but a good one into an error.
+// The caller must close the returned response.
 func (c *Client) send(ctx context.Context, r request) (*answer, error) {
 	// Stopping the request ends a body that comes too slowly.
 	ctx, stop := context.WithCancelCause(ctx)
@@ -158,7 +166,9 @@ func (c *Client) send(ctx context.Context, r request) (*answer, error) {
 	return nil, c.explain(ctx, r.path, a.refusal())
 }
 
-// sender is for one request, on a connection that it shares or on one of its own.
+// sender returns the HTTP client for a request, with shared connections or with
+// one of its own. It follows no redirects: the certificate must not be
+// presented elsewhere.
 func (c *Client) sender(own bool) *http.Client {
 	way := c.ways.shared
 	if own {
@@ -170,8 +180,9 @@ func (c *Client) sender(own bool) *http.Client {
 	}
 }
 
-// explain tells the two meanings of 403 apart: a certificate that the server does not know, and one that may not do this. Only
-// GET /1.0 says which, and it answers everybody.
+// explain tells the two meanings of status 403 apart: an unknown certificate,
+// and one that may not do this. Only GET /1.0 says which, because it answers
+// every caller.
 func (c *Client) explain(ctx context.Context, path string, err error) error {
 	var e *plugin.Error
 	if path == rootPath || !errors.As(err, &e) || e.Kind != plugin.Denied {

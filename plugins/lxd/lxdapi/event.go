@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Event is the server's word of what an operation had become.
+// Event is a change of an operation, as the server reported it.
 type Event struct {
 	// Time is when, by the clock of the server, or of the member of a cluster, that tells. A member may tell one event twice, and
 	// the server may tell two in the wrong order.
@@ -16,7 +16,8 @@ type Event struct {
 // eventOperation is the type of events that is asked for.
 const eventOperation = "operation"
 
-// readEvent reads one event and leaves its secrets out. ok is false for one of another type.
+// readEvent decodes an event without the secrets in it. ok is false for an
+// event of another type.
 func readEvent(data []byte) (e Event, ok bool, err error) {
 	var raw struct {
 		Type     string          `json:"type"`

@@ -2,8 +2,12 @@ package lxdapi
 
 import "sync"
 
-// EventRing keeps the last events that a Watch saw, and tells who follows it whether any is missing. Its methods may be called at
-// the same time.
+// EventRing keeps the last events that a Watch read, and tells its readers
+// whether they missed any. It is safe for concurrent use.
+//
+// A reader takes a Mark, and then again and again calls Changed, reads with
+// Since, and waits on the channel. Calling Changed first makes sure that no
+// event is missed in between.
 type EventRing struct {
 	mu     sync.Mutex
 	events []Event // the oldest is at next once it is full
@@ -14,20 +18,23 @@ type EventRing struct {
 	changed         chan struct{} // nil while nobody waits
 }
 
-// NewEventRing makes a ring for so many events.
+// NewEventRing returns a ring that keeps the given number of events.
 func NewEventRing(capacity int) *EventRing {
 	return &EventRing{events: make([]Event, 0, max(capacity, 1))}
 }
 
-// Mark is the place behind the last event. listens is false while there is no connection: nothing can be followed then.
+// Mark returns the position after the last event. listens is false while no
+// connection exists; then nothing can be followed.
 func (r *EventRing) Mark() (mark uint64, listens bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.position, r.listens
 }
 
-// Since gives the events after a mark, the oldest first, and the mark behind them. whole is false when some may be missing: the
-// connection has ended since the mark, or they had to make room. Since(0) gives all that are kept.
+// Since returns the events after a mark, oldest first, and the mark after them.
+// whole is false if some may be missing: the connection broke since the mark,
+// or events were dropped to make room. Since(0) returns all events that are
+// kept.
 func (r *EventRing) Since(mark uint64) (events []Event, next uint64, whole bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -38,8 +45,8 @@ func (r *EventRing) Since(mark uint64) (events []Event, next uint64, whole bool)
 	return events, r.position, r.listens && mark >= r.start && wanted <= kept
 }
 
-// Changed gives a channel that is closed at the next event, and when a connection begins or ends. Who waits for news gets the
-// channel first and then looks.
+// Changed returns a channel that is closed at the next event, and when a
+// connection begins or ends. Get the channel before looking at the events.
 func (r *EventRing) Changed() <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -49,7 +56,8 @@ func (r *EventRing) Changed() <-chan struct{} {
 	return r.changed
 }
 
-// listen notes that a connection stands, or that none does any more.
+// listen records that a connection exists, or that none does. The end of a
+// connection advances the position, so that older marks are no longer whole.
 func (r *EventRing) listen(stands bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -63,7 +71,7 @@ func (r *EventRing) listen(stands bool) {
 	r.tell()
 }
 
-// add keeps one more event, in the place of the oldest where there is no room.
+// add keeps an event and drops the oldest one if the ring is full.
 func (r *EventRing) add(e Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -77,6 +85,8 @@ func (r *EventRing) add(e Event) {
 	r.tell()
 }
 
+// tell wakes all waiters by closing the channel that they wait on. The caller
+// holds the lock.
 func (r *EventRing) tell() {
 	if r.changed != nil {
 		close(r.changed)

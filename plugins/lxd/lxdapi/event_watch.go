@@ -15,12 +15,14 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// maxEvent is the size of one event in bytes.
+// maxEvent is the maximum size of one event, in bytes.
 const maxEvent = 1 << 20
 
+// errSilent is the error of an event stream whose pings are not answered.
 var errSilent = errors.New("the host no longer answers on the event stream")
 
-// WatchTiming is how Watch keeps its connection. Zero values mean the default ones.
+// WatchTiming controls how Watch keeps its connection. Zero values mean the
+// defaults.
 type WatchTiming struct {
 	// Ping is how often the server is asked for a sign of life (20 s), and how long it may take for it.
 	Ping time.Duration
@@ -29,6 +31,7 @@ type WatchTiming struct {
 	Backoff, BackoffMax time.Duration
 }
 
+// withDefaults returns the timing with defaults in place of zero values.
 func (p WatchTiming) withDefaults() WatchTiming {
 	if p.Ping <= 0 {
 		p.Ping = 20 * time.Second
@@ -42,9 +45,11 @@ func (p WatchTiming) withDefaults() WatchTiming {
 	return p
 }
 
-// Watch puts the server's events on operations into the ring, until ctx ends. It connects again when the connection breaks; the
-// ring tells what is missing. It returns an error that another try would not mend: a
-// certificate that is refused, on either side, a project that it may not see, something else than LXD.
+// Watch reads the server's events about operations into the ring until ctx
+// ends. It reconnects after a broken connection, with growing and randomized
+// pauses; the ring tells readers what they may have missed. It only returns an
+// error that another attempt would not fix: a rejected certificate on either
+// side, a project that is not visible, or a server that is not LXD.
 func (c *Client) Watch(ctx context.Context, scope Scope, ring *EventRing, pace WatchTiming) error {
 	if _, err := scope.query(); err != nil {
 		return err
@@ -74,7 +79,8 @@ func (c *Client) Watch(ctx context.Context, scope Scope, ring *EventRing, pace W
 	}
 }
 
-// listen reads events from one connection to its end, which always is an error.
+// listen reads events from one connection until it ends. It always returns an
+// error.
 func (c *Client) listen(ctx context.Context, scope Scope, ring *EventRing, pace WatchTiming) error {
 	socket, err := c.dialEvents(ctx, scope)
 	if err != nil {
@@ -109,8 +115,9 @@ func (c *Client) listen(ctx context.Context, scope Scope, ring *EventRing, pace 
 	}
 }
 
-// ping says that the stream stands at the first sign of life of the other side: a proxy between may take the handshake and pass on
-// nothing. It ends the connection when there is none any more.
+// ping reports that the stream works at the first sign of life from the server,
+// because a proxy may accept the handshake and then forward nothing. It ends
+// the connection when a ping is not answered.
 func ping(ctx context.Context, socket *websocket.Conn, every time.Duration, stands func(), stop context.CancelCauseFunc) {
 	for first := true; ; first = false {
 		within, cancel := context.WithTimeout(ctx, every)
@@ -133,7 +140,8 @@ func ping(ctx context.Context, socket *websocket.Conn, every time.Duration, stan
 	}
 }
 
-// dialEvents opens the stream. A refusal is sorted like that of any request.
+// dialEvents opens the stream. A refusal leads to the same errors as for other
+// requests.
 func (c *Client) dialEvents(ctx context.Context, scope Scope) (*websocket.Conn, error) {
 	query, err := scope.query()
 	if err != nil {

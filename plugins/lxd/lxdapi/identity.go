@@ -23,13 +23,14 @@ type Identity struct {
 	NotAfter time.Time
 }
 
-// Format keeps the key out of whatever prints an identity.
+// Format keeps the key out of logs and error messages.
 func (i Identity) Format(f fmt.State, _ rune) {
 	_, _ = io.WriteString(f, "lxdapi.Identity("+i.Fingerprint+")")
 }
 
-// ParseIdentity reads one certificate and its key, as endpoint.Credential.ClientCertificate does, with nothing behind them. Anything
-// else is Invalid with the field secret; the error holds nothing of the text.
+// ParseIdentity parses one certificate and its key in PEM, with nothing after
+// them. Anything else is Invalid with the field secret, and the error contains
+// no part of the text.
 func ParseIdentity(secret plugin.Secret) (Identity, error) {
 	pair, err := endpoint.Credential{Secret: secret}.ClientCertificate()
 	if err != nil {
@@ -47,10 +48,12 @@ func ParseIdentity(secret plugin.Secret) (Identity, error) {
 	return Identity{certificate: pair, Fingerprint: endpoint.Fingerprint(pair.Leaf), NotAfter: pair.Leaf.NotAfter}, nil
 }
 
-// plainFingerprint is the form in which LXD writes fingerprints.
+// plainFingerprint returns a fingerprint in the form that LXD uses: lower case
+// without colons.
 func plainFingerprint(fingerprint string) string {
 	return strings.ToLower(strings.ReplaceAll(fingerprint, ":", ""))
 }
 
-// DER is the certificate without the key, as a server's list of those whom it trusts takes it.
+// DER returns the certificate without the key, in the form that a server's
+// trust store accepts.
 func (i Identity) DER() []byte { return i.certificate.Certificate[0] }

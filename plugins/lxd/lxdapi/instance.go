@@ -32,7 +32,8 @@ type Instance struct {
 	Snapshots []Snapshot     `json:"snapshots"`
 }
 
-// UUID is what an instance keeps through a rename, a move in the cluster and a restore; a copy has another.
+// UUID returns the ID that an instance keeps when it is renamed, moved within a
+// cluster or restored. A copy gets another one.
 func (i *Instance) UUID() string { return i.Config["volatile.uuid"] }
 
 // InstanceState is how an instance is at this moment.
@@ -72,8 +73,9 @@ type NetworkState struct {
 	State  string `json:"state"`
 }
 
-// Instances lists instances with their status and configuration, and without figures: those would cost the server 45 ms for
-// each that runs. An unknown project has none.
+// Instances lists instances with their status and configuration, without usage
+// values: these would cost the server 45 ms per running instance. An unknown
+// project has an empty list.
 func (c *Client) Instances(ctx context.Context, scope Scope) ([]Instance, Meta, error) {
 	var all []Instance
 	meta, err := c.EachInstance(ctx, scope, func(_ Meta, i *Instance) error { all = append(all, *i); return nil })
@@ -83,8 +85,9 @@ func (c *Client) Instances(ctx context.Context, scope Scope) ([]Instance, Meta, 
 	return all, meta, nil
 }
 
-// EachInstance is Instances that hands on each one as it comes and keeps none. An error of each ends the call and is returned as
-// it is.
+// EachInstance is Instances for long lists: it passes on each instance as it
+// arrives and keeps none. An error of each ends the call and is returned
+// unchanged.
 func (c *Client) EachInstance(ctx context.Context, scope Scope, each func(Meta, *Instance) error) (Meta, error) {
 	query, err := scope.recursive()
 	if err != nil {
@@ -109,17 +112,21 @@ func (c *Client) EachInstance(ctx context.Context, scope Scope, each func(Meta, 
 	return meta, err
 }
 
-// Instance reads one instance with its state and its snapshots. The ETag stands for its configuration.
+// Instance reads one instance with its state and snapshots. The ETag identifies
+// its configuration.
 func (c *Client) Instance(ctx context.Context, ref InstanceRef) (*Instance, Meta, error) {
 	return c.instance(ctx, ref, true)
 }
 
-// Definition reads one instance without its state and its snapshots, which is quick whatever it does. The ETag stands for its
-// configuration.
+// Definition reads one instance without its state and snapshots, which is fast
+// whatever the instance does. The ETag identifies its configuration.
 func (c *Client) Definition(ctx context.Context, ref InstanceRef) (*Instance, Meta, error) {
 	return c.instance(ctx, ref, false)
 }
 
+// instance reads one instance, with its state and snapshots if whole is set
+// (recursion=1). The name in the response must be the requested one; anything
+// else is a fault of the server.
 func (c *Client) instance(ctx context.Context, ref InstanceRef, whole bool) (*Instance, Meta, error) {
 	path, query, err := ref.path()
 	if err != nil {
@@ -139,7 +146,7 @@ func (c *Client) instance(ctx context.Context, ref InstanceRef, whole bool) (*In
 	return &instance, meta, nil
 }
 
-// nameless says that the server gave something without the name that it must have.
+// nameless returns the error for an object without the name that it must have.
 func nameless(what string) error {
 	return plugin.Errorf(plugin.Protocol, "the answer does not come from LXD or Incus: %s has the wrong name", what)
 }

@@ -22,13 +22,14 @@ const (
 
 // ActOptions say how Stop and Restart are done.
 type ActOptions struct {
-	// Force does not ask the guest.
+	// Force stops or restarts without asking the guest.
 	Force bool
-	// Timeout is how long a guest has to follow, in whole seconds; zero is the server's own wait. The operation fails behind it.
+	// Timeout is how long a guest may take, in whole seconds; zero means the
+	// server's default. The operation fails after it.
 	Timeout time.Duration
 }
 
-// Act changes the state of an instance, as an operation.
+// Act starts the operation that changes the state of an instance.
 func (c *Client) Act(ctx context.Context, ref InstanceRef, action Action, options ActOptions) (*Operation, error) {
 	path, query, err := ref.path("state")
 	if err != nil {
@@ -42,7 +43,7 @@ func (c *Client) Act(ctx context.Context, ref InstanceRef, action Action, option
 	return c.begin(ctx, request{method: http.MethodPut, path: path, query: query, body: body})
 }
 
-// begin is change for what is always an operation.
+// begin is change for requests that the server always performs as an operation.
 func (c *Client) begin(ctx context.Context, r request) (*Operation, error) {
 	op, err := c.change(ctx, r)
 	if err == nil && op == nil {

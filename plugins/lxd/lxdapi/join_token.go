@@ -19,8 +19,9 @@ const (
 	maxAddresses = 64       // addresses of one server that are kept
 )
 
-// JoinToken is what `lxc config trust add` and `incus config trust add` print: with it a server takes one certificate into its
-// list, once. What the certificate may do was fixed when the token was made.
+// JoinToken is what "lxc config trust add" and "incus config trust add" print.
+// A server accepts it once, and then trusts one certificate. The rights of the
+// certificate were fixed when the token was created.
 type JoinToken struct {
 	text plugin.Secret
 	// ClientName is the name that the certificate will have in the list.
@@ -33,12 +34,13 @@ type JoinToken struct {
 	Expires time.Time
 }
 
-// Format keeps the secret out of whatever prints a token.
+// Format keeps the secret out of logs and error messages.
 func (t JoinToken) Format(f fmt.State, _ rune) {
 	_, _ = io.WriteString(f, "lxdapi.JoinToken("+t.ClientName+")")
 }
 
-// ParseJoinToken reads a token without using the network. What is none is Invalid with the field secret.
+// ParseJoinToken parses a token without using the network. Any other text is
+// Invalid with the field secret.
 func ParseJoinToken(text plugin.Secret) (JoinToken, error) {
 	if len(text) > maxJoinToken {
 		return JoinToken{}, badToken("it is longer than %d bytes", maxJoinToken)
@@ -66,14 +68,18 @@ func ParseJoinToken(text plugin.Secret) (JoinToken, error) {
 		Addresses: body.Addresses[:min(len(body.Addresses), maxAddresses)], Expires: body.Expires}, nil
 }
 
+// badToken returns the Invalid error for a text that is not a join token. It
+// never contains the token, which is a secret.
 func badToken(format string, args ...any) error {
 	e := plugin.Errorf(plugin.Invalid, "this is not a join token of LXD or Incus: "+format, args...)
 	e.Field = "secret"
 	return e
 }
 
-// Join trades the token: the server takes the client's own certificate into its list. It is sent once, and a token that was used
-// or has expired is TokenRejected. A member that has just joined a cluster may not know the certificate for some seconds.
+// Join redeems the token: the server adds the client's own certificate to its
+// trust store. It is sent once. A token that was used or has expired is
+// TokenRejected. Other members of a cluster may not know the certificate for
+// some seconds.
 func (c *Client) Join(ctx context.Context, token JoinToken) error {
 	if c.identity.Fingerprint == "" {
 		return plugin.Errorf(plugin.Invalid, "joining needs a client certificate")

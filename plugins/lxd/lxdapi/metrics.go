@@ -17,8 +17,9 @@ const (
 	maxLabels  = 32        // labels of one figure
 )
 
-// InstanceMetrics are the figures of one instance that runs. A figure that the server does not have is nil. Counters count from
-// the start of the instance.
+// InstanceMetrics are the usage values of one running instance. A value that
+// the server does not report is nil. Counters start at zero when the instance
+// starts.
 type InstanceMetrics struct {
 	InstanceRef
 	// CPUSeconds is a counter over all cores, without idle time.
@@ -34,8 +35,9 @@ type InstanceMetrics struct {
 	Processes               *float64
 }
 
-// Metrics reads the figures of the instances that run, those of one project or with an empty name of all. The server reads the
-// instances one after another and keeps the answer for 8 s. A restricted certificate must name a project.
+// Metrics reads the usage values of running instances, of one project or with
+// an empty name of all. The server reads instances one after another and caches
+// the response for 8 s. A restricted certificate must name a project.
 func (c *Client) Metrics(ctx context.Context, project string) ([]InstanceMetrics, error) {
 	query, err := Scope{Project: project}.query()
 	if err != nil {
@@ -53,8 +55,9 @@ func (c *Client) Metrics(ctx context.Context, project string) ([]InstanceMetrics
 	return all, nil
 }
 
-// MayReadMetrics reports whether the server lets the certificate read all figures. One of the type metrics may do that and
-// nothing else, and Server calls it untrusted. A server may let everybody do it.
+// MayReadMetrics reports whether the server lets the certificate read all
+// metrics. A certificate of the type metrics may do that and nothing else, and
+// Server reports it as untrusted. A server can also allow everybody.
 func (c *Client) MayReadMetrics(ctx context.Context) (bool, error) {
 	a, err := c.send(ctx, request{method: http.MethodGet, path: rootPath + "/metrics", limit: maxMetrics})
 	switch {
@@ -67,7 +70,8 @@ func (c *Client) MayReadMetrics(ctx context.Context) (bool, error) {
 	return false, err
 }
 
-// readMetrics reads the text format of Prometheus, as far as LXD and Incus use it.
+// readMetrics parses the text format of Prometheus as far as LXD and Incus use
+// it.
 func readMetrics(text io.Reader) ([]InstanceMetrics, error) {
 	lines := bufio.NewReaderSize(text, maxLine)
 	var all []InstanceMetrics
@@ -105,7 +109,8 @@ func readMetrics(text io.Reader) ([]InstanceMetrics, error) {
 	}
 }
 
-// take puts one figure into its place. Those that are not of one instance have been left out.
+// take adds one value. Values of several CPUs, disks and interfaces are summed,
+// without idle time and loopback.
 func (m *InstanceMetrics) take(f figure) {
 	switch f.name {
 	case "cpu_seconds_total":
@@ -141,6 +146,8 @@ func (m *InstanceMetrics) take(f figure) {
 	}
 }
 
+// add adds a value to an optional sum. A sum without any value stays nil, which
+// means unknown and not zero.
 func add(to **float64, value float64) {
 	if *to == nil {
 		*to = new(float64)

@@ -22,8 +22,8 @@ const (
 	maxInstances = 64  // instances of one operation that are told; one may act on all of a project
 )
 
-// Operation is something that the server does or did. It holds nothing of the metadata but the progress: the secrets of
-// consoles are there.
+// Operation is something that the server does or did. Of the metadata it only
+// keeps the progress, because the rest contains the secrets of consoles.
 type Operation struct {
 	ID string
 	// Class is task, websocket or token.
@@ -43,11 +43,11 @@ type Operation struct {
 	Progress string
 }
 
-// Ended reports whether it is over, well or not.
+// Ended reports whether the operation is over, successful or not.
 func (o *Operation) Ended() bool { return o.StatusCode >= OperationSucceeded }
 
-// Failure is why an operation that is over did not succeed, nil when it did. Its kind is that of a request that is refused for
-// the same reason.
+// Failure returns why an operation that is over did not succeed, or nil if it
+// did. Its kind is that of a request that is refused for the same reason.
 func (o *Operation) Failure() error {
 	switch {
 	case o.StatusCode == OperationSucceeded:
@@ -60,7 +60,7 @@ func (o *Operation) Failure() error {
 	return plugin.Errorf(kindOfText(o.Err, plugin.Refused), "%s", o.Err)
 }
 
-// UnmarshalJSON reads an operation and leaves its secrets out.
+// UnmarshalJSON decodes an operation and leaves out its secrets.
 func (o *Operation) UnmarshalJSON(data []byte) error {
 	var raw struct {
 		ID          string                     `json:"id"`
@@ -90,7 +90,8 @@ func (o *Operation) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// within sets the project of instances where the server did not tell it.
+// within sets the project of instances for which the server did not report one
+// (LXD 5.0).
 func (o *Operation) within(project string) {
 	for i := range o.Instances {
 		if o.Instances[i].Project == "" {
@@ -110,7 +111,8 @@ func progressOf(metadata map[string]json.RawMessage) string {
 	return ""
 }
 
-// checkOperationID refuses what is no id of an operation: they are UUIDs.
+// checkOperationID returns an Invalid error for a text that is not a UUID in
+// lower case.
 func checkOperationID(id string) error {
 	ok := len(id) == 36
 	for i := 0; ok && i < len(id); i++ {

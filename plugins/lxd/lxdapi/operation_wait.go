@@ -11,14 +11,16 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// leastStep is how often a server is asked that answers a wait at once though the operation goes on.
+// leastStep is the minimum time between two waiting requests, for a server that
+// answers them at once although the operation goes on.
 const leastStep = time.Second
 
-// ErrOperationNotFound is in the error of a call about an operation that the server does not know: it ended more than 5 s ago, the
-// server was started again since, or it never was. Its kind is NotFound.
+// ErrOperationNotFound is in the error of a call about an operation that the
+// server does not know: it ended more than 5 s ago, the server was restarted,
+// or it never existed. The kind of the error is NotFound.
 var ErrOperationNotFound = errors.New("the server no longer knows the operation")
 
-// Operations lists what goes on, and what ended less than 5 s ago.
+// Operations lists operations that run or ended less than 5 s ago.
 func (c *Client) Operations(ctx context.Context, scope Scope) ([]Operation, Meta, error) {
 	query, err := scope.recursive()
 	if err != nil {
@@ -48,8 +50,10 @@ func (c *Client) Operation(ctx context.Context, id string) (*Operation, error) {
 	return &op, nil
 }
 
-// Wait returns when the operation is over. Its error says that this could not be found out; whether the operation succeeded
-// says Failure. Of one that failed Incus tells only the reason: all else but the id is empty then.
+// Wait returns when the operation is over. An error means that its end could
+// not be found out; Failure of the result says whether it succeeded. For a
+// failed operation, Incus only reports the reason, so all other fields but the
+// ID are empty.
 func (c *Client) Wait(ctx context.Context, id string) (*Operation, error) {
 	if err := checkOperationID(id); err != nil {
 		return nil, err
@@ -68,8 +72,8 @@ func (c *Client) Wait(ctx context.Context, id string) (*Operation, error) {
 	}
 }
 
-// WaitFor is Wait for a time, which the server takes in whole seconds, and which is shorter than what an answer may take. The
-// operation that it returns may go on.
+// WaitFor is Wait for a limited time, in whole seconds and shorter than the
+// time limit of a response. The operation that it returns may still run.
 func (c *Client) WaitFor(ctx context.Context, id string, most time.Duration) (*Operation, error) {
 	if err := checkOperationID(id); err != nil {
 		return nil, err
@@ -77,7 +81,8 @@ func (c *Client) WaitFor(ctx context.Context, id string, most time.Duration) (*O
 	return c.waitStep(ctx, id, most)
 }
 
-// waitStep asks the server to answer when the operation is over, or when that time or a part of what an answer may take is.
+// waitStep asks the server to answer when the operation is over, or after the
+// given time, but before the time limit of a response.
 func (c *Client) waitStep(ctx context.Context, id string, most time.Duration) (*Operation, error) {
 	seconds := max(int(min(most.Seconds(), c.waits.Header.Seconds()*2/3)), 1)
 	a, err := c.send(plugin.MarkWaiting(ctx), request{method: http.MethodGet, path: rootPath + "/operations/" + id + "/wait",
@@ -99,8 +104,9 @@ func (c *Client) waitStep(ctx context.Context, id string, most time.Duration) (*
 	return &op, nil
 }
 
-// Cancel asks the server to end an operation. Few can be: tokens, downloads of images, sources of a migration. For the others
-// it is Conflict. It returns when the server has taken the request.
+// Cancel asks the server to end an operation. Few can be canceled: tokens,
+// downloads of images, sources of migrations. All others are a Conflict. It
+// returns when the server accepted the request.
 func (c *Client) Cancel(ctx context.Context, id string) error {
 	if err := checkOperationID(id); err != nil {
 		return err
@@ -109,7 +115,7 @@ func (c *Client) Cancel(ctx context.Context, id string) error {
 	return gone(err)
 }
 
-// gone says of an operation that was not found what that means.
+// gone turns NotFound of an operation into ErrOperationNotFound.
 func gone(err error) error {
 	if err != nil && plugin.KindOf(err) == plugin.NotFound {
 		return plugin.Errorf(plugin.NotFound, "%w", ErrOperationNotFound)

@@ -9,10 +9,12 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// maxSegment is the length of a name in a path or a query, in bytes. The server's own names have 63 at most.
+// maxSegment is the maximum length of a name in a path or a query, in bytes.
+// Names on the server have at most 63.
 const maxSegment = 255
 
-// apiPath joins names to a path below /1.0, each escaped. A name that would climb, vanish or stand for two is Invalid.
+// apiPath joins names to a path below /1.0 and escapes each of them. A name
+// that could lead to another path is Invalid.
 func apiPath(segments ...string) (string, error) {
 	var path strings.Builder
 	path.WriteString("/1.0")
@@ -26,7 +28,8 @@ func apiPath(segments ...string) (string, error) {
 	return path.String(), nil
 }
 
-// checkName refuses what is no name of anything on any server.
+// checkName returns an Invalid error for a text that cannot be the name of
+// anything on a server.
 func checkName(name string) error {
 	switch {
 	case name == "", name == ".", name == "..", len(name) > maxSegment, !utf8.ValidString(name):
@@ -37,14 +40,16 @@ func checkName(name string) error {
 	return plugin.Errorf(plugin.Invalid, "%q is not a valid name on the host", cut(name, maxSegment))
 }
 
-// Scope is which projects a list covers. The zero value is the project default.
+// Scope says which projects a list covers. The zero value is the project
+// default.
 type Scope struct {
 	Project string
-	// All covers every project. A restricted certificate is Denied by LXD, and gets what it may see from Incus.
+	// All covers every project. LXD denies that to a restricted certificate;
+	// Incus returns what it may see.
 	All bool
 }
 
-// query gives the scope as parameters, which the caller may add to.
+// query returns the scope as parameters, to which the caller may add.
 func (s Scope) query() (url.Values, error) {
 	query := url.Values{}
 	switch {
@@ -85,8 +90,9 @@ func (r InstanceRef) path(below ...string) (string, url.Values, error) {
 	return path, query, err
 }
 
-// refOf reads the address of an instance as operations and events have it: /1.0/instances/web1?project=customers. ok is false
-// for the address of anything else.
+// refOf parses the address of an instance in operations and events, such as
+// /1.0/instances/web1?project=customers. ok is false for the address of
+// anything else.
 func refOf(address string) (ref InstanceRef, ok bool) {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -13,10 +13,12 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// maxMessage is the length of a text of the server that is handed on, in bytes.
+// maxMessage is the maximum length of a text of the server in an error, in
+// bytes.
 const maxMessage = 2 << 10
 
-// refusal turns an answer with a bad status into an error.
+// refusal turns a response with a bad status into an error. A redirect is not
+// followed, and a response that is not LXD's says so.
 func (a *answer) refusal() error {
 	a.body.left = maxError
 	raw, _ := io.ReadAll(a.body) // what breaks off is no envelope
@@ -34,7 +36,8 @@ func (a *answer) refusal() error {
 	return refuse(status, h.Error)
 }
 
-// refuse sorts a refusal: by its status, and where that says little, by its text.
+// refuse returns the error for a refusal. The status decides about its kind,
+// and where the status says little, the text.
 func refuse(status int, text string) error {
 	text = scrub(text)
 	if text == "" {
@@ -60,8 +63,9 @@ func refuse(status int, text string) error {
 	return plugin.Errorf(kindOfText(text, plugin.Refused), "%s", text)
 }
 
-// texts are parts of what LXD and Incus say with 400, with 500 and of operations that failed, in small letters. The first entry
-// that fits decides.
+// texts are parts of messages of LXD and Incus, in lower case, for status 400
+// and 500 and for failed operations. The first entry that matches decides, so
+// more specific ones come first.
 var texts = []struct {
 	kind  plugin.ErrorKind
 	parts []string
@@ -81,7 +85,8 @@ var texts = []struct {
 		"name can only contain", "must be one of"}},
 }
 
-// kindOfText sorts a text of the server; other is for one that says nothing known.
+// kindOfText returns the kind of error for a text of the server, or other for
+// an unknown text.
 func kindOfText(text string, other plugin.ErrorKind) plugin.ErrorKind {
 	text = strings.ToLower(text)
 	for _, t := range texts {
@@ -92,15 +97,17 @@ func kindOfText(text string, other plugin.ErrorKind) plugin.ErrorKind {
 	return other
 }
 
-// secrets are what must not be handed on though a server may say it: the secret of a websocket, with which alone a console can
-// be opened, a join token, which is base64 of a JSON object, and a private key.
+// secrets match what must not be passed on although a server may send it: the
+// secret of a websocket, which alone opens a console; a join token, which is
+// base64 of a JSON object; and a private key.
 var secrets = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)(secret|password|trust_token)(["']?\s*[=:]\s*["']?)[^\s"'&,;)}\]]+`),
 	regexp.MustCompile(`()()eyJ[A-Za-z0-9+/_=-]{16,}`),
 	regexp.MustCompile(`()()-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(-----END [A-Z ]*PRIVATE KEY-----)?`),
 }
 
-// scrub makes a text of the server fit to be handed on: no secret, no control characters, valid UTF-8, and not too long.
+// scrub makes a text of the server fit for messages: without secrets and
+// control characters, valid UTF-8, and not too long.
 func scrub(text string) string {
 	text = cut(text, maxError)
 	for _, s := range secrets {
@@ -118,7 +125,8 @@ func scrub(text string) string {
 	return cut(text, maxMessage)
 }
 
-// cut makes a text valid UTF-8 of at most so many bytes, without NUL, which neither protobuf nor PostgreSQL would take.
+// cut returns a text as valid UTF-8 of at most the given number of bytes,
+// without NUL, which neither protobuf nor PostgreSQL accepts.
 func cut(text string, most int) string {
 	if len(text) > most {
 		text = strings.Clone(text[:most]) // a part would keep the whole in memory

@@ -6,10 +6,11 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// rootPath is the one path that answers everybody.
+// rootPath is the only path that answers every caller.
 const rootPath = "/1.0"
 
-// Server is what a server says of itself. Callers that it does not trust get only Auth.
+// Server is what a server reports about itself. Callers that it does not trust
+// only get Auth.
 type Server struct {
 	// Auth is trusted or untrusted. It is untrusted for a certificate of the type metrics too.
 	Auth        string `json:"auth"`
@@ -36,7 +37,8 @@ func (s *Server) Trusted() bool { return s.Auth == "trusted" }
 // Server asks what answers there. It needs no certificate.
 func (c *Client) Server(ctx context.Context) (*Server, Meta, error) { return c.Member(ctx, "") }
 
-// Member is Server of a member of the cluster, asked through the one that answers; empty is that one itself.
+// Member is Server for a member of the cluster, through the one that answers;
+// an empty name is that one itself.
 func (c *Client) Member(ctx context.Context, member string) (*Server, Meta, error) {
 	query, err := targeting(member)
 	if err != nil {

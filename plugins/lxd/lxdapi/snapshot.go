@@ -63,9 +63,11 @@ func (c *Client) DeleteSnapshot(ctx context.Context, ref InstanceRef, name strin
 	return c.begin(ctx, request{method: http.MethodDelete, path: path, query: query})
 }
 
-// RestoreSnapshot sets an instance back, as an operation. A running one is stopped and started by it. Stateful brings back the
-// memory of a snapshot that has it, and the instance runs. With an ETag, that of Instance, it is Conflict when the configuration
-// has changed since; without one it is done in any case.
+// RestoreSnapshot starts the operation that restores an instance. A running
+// instance is stopped and started by it. With stateful, the memory in the
+// snapshot is restored too, and the instance runs. With an ETag of Instance it
+// is a Conflict if the configuration has changed since; without one it is done
+// in any case.
 func (c *Client) RestoreSnapshot(ctx context.Context, ref InstanceRef, name string, stateful bool, etag string) (*Operation, error) {
 	path, query, err := ref.path()
 	if err != nil {

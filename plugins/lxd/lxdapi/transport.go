@@ -11,17 +11,20 @@ import (
 )
 
 const (
-	// maxConns is how many connections there may be to one server with one certificate for reading.
+	// maxConns is the maximum number of connections for reading to one server
+	// with one certificate.
 	maxConns = 4
-	// maxOwn is how many there may be besides, each for one change, one wait or one stream of events.
+	// maxOwn is the maximum number of further connections, each for one change,
+	// one wait or one event stream.
 	maxOwn = 64
 	// idleTime is longer than a poll cycle, so that polling keeps its connection.
 	idleTime = 75 * time.Second
-	// maxPooled is how many servers and certificates have connections at a time; the one unused for longest goes first.
+	// maxPooled is the maximum number of pairs of server and certificate with
+	// connections. The one that was unused for longest is dropped first.
 	maxPooled = 512
 )
 
-// Timeouts are the waits of one request.
+// Timeouts are the time limits of one request.
 type Timeouts struct {
 	Dial time.Duration // TCP and, again, TLS
 	// Header is from the request to the first line of the answer. A member of a cluster that hangs delays others for 30 s.
@@ -34,25 +37,31 @@ func DefaultTimeouts() Timeouts {
 	return Timeouts{Dial: 10 * time.Second, Header: 45 * time.Second, Body: time.Minute}
 }
 
-// policy is what connections are shared by: the certificate is a part of the connection.
+// policy is the key of shared connections. The client certificate belongs to a
+// TLS connection, so it is part of the key.
 type policy struct {
 	address, fingerprint, identity string
 	verify, local                  bool
 }
 
-// transports are the two ways to one server. Reading shares connections. What changes something has one of its own, so that it
-// never goes out on a connection that the server is just closing; so has what stays open, so that reading never waits for it.
+// transports are the two ways to reach one server. Reads share connections. A
+// change gets a connection of its own, so that it is never sent on one that the
+// server is just closing, which would leave its effect unknown. Waits and event
+// streams get their own too, so that reads never queue behind them.
 type transports struct {
 	shared, own *http.Transport
 	used        uint64 // when, counted in uses of the pool
 }
 
+// closeIdle closes connections that are not in use. Requests in progress
+// continue.
 func (t *transports) closeIdle() {
 	t.shared.CloseIdleConnections()
 	t.own.CloseIdleConnections()
 }
 
-// Pool keeps the connections of all servers of a process. Its methods may be called at the same time.
+// Pool keeps the connections to all servers of a process. It is safe for
+// concurrent use.
 type Pool struct {
 	timeouts Timeouts
 
@@ -61,7 +70,7 @@ type Pool struct {
 	byKey map[policy]*transports
 }
 
-// NewPool makes an empty pool; zero time-outs mean the default ones.
+// NewPool returns an empty pool. Zero timeouts mean the defaults.
 func NewPool(timeouts Timeouts) *Pool {
 	defaults := DefaultTimeouts()
 	if timeouts.Dial == 0 {
@@ -76,7 +85,7 @@ func NewPool(timeouts Timeouts) *Pool {
 	return &Pool{timeouts: timeouts, byKey: map[policy]*transports{}}
 }
 
-// Close ends the connections that nobody uses.
+// Close closes idle connections. Clients of the pool can still be used.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,13 +95,16 @@ func (p *Pool) Close() {
 	clear(p.byKey)
 }
 
-// Len is the number of servers and certificates with connections.
+// Len returns the number of pairs of server and certificate with connections.
 func (p *Pool) Len() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.byKey)
 }
 
+// get returns the transports for a server and a certificate, and creates them
+// on first use. Everything that affects trust is part of the key, so a
+// connection that was verified with one pin is never used with another.
 func (p *Pool) get(target endpoint.Target, identity Identity) (*transports, error) {
 	key := policy{address: target.Address, fingerprint: target.Fingerprint, identity: identity.Fingerprint,
 		verify: target.VerifyTLS, local: target.AllowLocal}
@@ -117,6 +129,8 @@ func (p *Pool) get(target endpoint.Target, identity Identity) (*transports, erro
 	return t, nil
 }
 
+// dropOldest removes the transports that were unused for the longest time. The
+// caller locks mu.
 func (p *Pool) dropOldest() {
 	var oldest policy
 	first := p.uses + 1
@@ -129,6 +143,9 @@ func (p *Pool) dropOldest() {
 	delete(p.byKey, oldest)
 }
 
+// newTransport returns a transport for one server and one client certificate.
+// It ignores proxies of the environment, uses HTTP/1.1 and TLS 1.3 only, and
+// presents the certificate regardless of the authorities that the server names.
 func newTransport(target endpoint.Target, identity Identity, timeouts Timeouts) (*http.Transport, error) {
 	config, err := endpoint.TLSConfig(target, nil)
 	if err != nil {

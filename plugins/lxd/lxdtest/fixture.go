@@ -57,6 +57,8 @@ func (s *Server) MetricsOnly(t testing.TB) endpoint.Target {
 	return target
 }
 
+// trust adds the certificate of a target to the server's trust store. entry
+// contains its restrictions. The test's name is the certificate's name.
 func (s *Server) trust(t testing.TB, target endpoint.Target, entry map[string]any) {
 	t.Helper()
 	identity, err := lxdapi.ParseIdentity(target.Credential.Secret)
@@ -153,6 +155,7 @@ func (s *Server) Containers(t testing.TB, project, prefix string, count int) {
 	}
 }
 
+// create starts the creation of an instance and waits for its operation.
 func (s *Server) create(t testing.TB, project, name, image string) error {
 	return s.Do(t.Context(), http.MethodPost, "/1.0/instances?project="+url.QueryEscape(project),
 		map[string]any{"name": name, "source": map[string]string{"type": "image", "alias": image}}, nil)

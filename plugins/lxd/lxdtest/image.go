@@ -53,6 +53,8 @@ func image(init string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
+// imageWriter writes a tar archive and keeps its first error, so that the
+// caller checks it once.
 type imageWriter struct {
 	tar *tar.Writer
 	err error

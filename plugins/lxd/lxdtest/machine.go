@@ -82,6 +82,7 @@ func withoutModules(dir string) error {
 	return os.WriteFile(dir+"/modprobe", []byte("#!/bin/sh\nexit 1\n"), 0o755)
 }
 
+// run runs a program. Its output is part of the error.
 func run(name string, args ...string) error {
 	out, err := exec.Command(name, args...).CombinedOutput()
 	if err != nil {

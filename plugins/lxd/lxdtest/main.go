@@ -16,6 +16,7 @@ import (
 	"github.com/hostler/hostler/internal/programtest"
 )
 
+// childVariable marks the process that runs the tests in its own namespaces.
 const childVariable = "HOSTLER_LXDTEST_CHILD"
 
 var (

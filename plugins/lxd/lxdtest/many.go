@@ -16,6 +16,9 @@ func Many(guests int) http.Handler {
 	return &many{guests: guests, instances: envelope("[" + strings.Join(manyInstances(guests), ",") + "]"), began: time.Now()}
 }
 
+// many is a fake server with many instances, for measurements. It answers the
+// reads of an inventory from prepared text, and nothing else: unlike a real LXD
+// it has no operations, no events and no rights.
 type many struct {
 	guests    int
 	instances []byte
@@ -60,6 +63,7 @@ func (m *many) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// envelope wraps metadata in a successful response.
 func envelope(metadata string) []byte {
 	return fmt.Appendf(nil, `{"type":"sync","status":"Success","status_code":200,"operation":"","error_code":0,"error":"","metadata":%s}`,
 		metadata)

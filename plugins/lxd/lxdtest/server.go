@@ -70,6 +70,9 @@ func New(t testing.TB) *Server {
 	return s
 }
 
+// newServer starts a real LXD in a folder and at a loopback address of its own,
+// and sets up its storage and network. On an error it returns the server too,
+// so that the caller can stop what was started.
 func newServer(ctx context.Context) (*Server, error) {
 	number := int(servers.Add(1))
 	s := &Server{dir: fmt.Sprintf("%s/%d", base, number), log: fmt.Sprintf("%s/%d.log", base, number)}

@@ -31,7 +31,7 @@ func listACL(r *request) (result, *apiError) {
 }
 
 // updateACL adds or removes entries for any number of users, groups, tokens and
-// roles.
+// roles. If a role or a subject does not exist, nothing is changed.
 func updateACL(r *request) (result, *apiError) {
 	v := r.values
 	if !v.has("users") && !v.has("groups") && !v.has("tokens") {

@@ -41,7 +41,10 @@ type readyBody struct {
 	gzipped    []byte
 }
 
-// refreshBroadcast renews the broadcast when it is old enough. Without lag it follows every change.
+// refreshBroadcast renews the broadcast when it is old enough. On a real
+// cluster, pvestatd sends the figures of each node to the others about every
+// ten seconds, so /cluster/resources lags behind. Without lag, the broadcast
+// follows every change. The caller holds the cluster's lock.
 func (c *Cluster) refreshBroadcast(now time.Time) {
 	b := &c.broadcast
 	lag := c.resourcesLag()

@@ -6,7 +6,8 @@ import (
 )
 
 // listResources returns the rows that the caller may see, as the last broadcast
-// had them.
+// had them. The body is built by hand and kept per caller, because polls of
+// large clusters would otherwise measure the simulator instead of the service.
 func listResources(r *request) (result, *apiError) {
 	c := r.c
 	c.refreshBroadcast(r.now)
@@ -55,7 +56,10 @@ func appendRow(b []byte, row map[string]any) []byte {
 	return append(append(b, enc...), ',')
 }
 
-// appendGuestRows writes the guests that the caller may audit.
+// appendGuestRows appends the guests that the caller may audit. The existence
+// of a guest, its node, pool, tags and lock come from the cluster's file system
+// and are current; the figures are those of the last broadcast. A guest that is
+// newer than the broadcast, or whose node is offline, has the status unknown.
 func (r *request) appendGuestRows(b []byte) []byte {
 	c := r.c
 	write := func(vmid int, kind, node string, known *broadcastRow) {

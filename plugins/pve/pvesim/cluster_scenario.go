@@ -45,7 +45,10 @@ var guestNames = []string{
 	"web", "mail", "db", "cache", "git", "wiki", "proxy", "dns", "backup", "media", "monitor", "build", "files", "chat", "vpn", "queue",
 }
 
-// build makes the scenario: nodes, storages, accounts, then guests.
+// build creates the scenario: nodes, storages, accounts, guests, snapshots and
+// firewalls, in this order. The random numbers come from the seed of the
+// options, so the same options always give the same cluster. With Bare it stops
+// after the accounts.
 func (c *Cluster) build() error {
 	for i := range c.opts.Nodes {
 		if _, err := c.addNode(i); err != nil {
@@ -106,7 +109,9 @@ func (c *Cluster) buildService() {
 }
 
 // buildGuests spreads the guests over the nodes: three of five are virtual
-// machines, one in fifty a template, two thirds run.
+// machines, one in fifty is a template, and two thirds run. The first five are
+// the same in every scenario, so tests can rely on a running and a stopped
+// guest of each kind.
 func (c *Cluster) buildGuests() error {
 	c.pools["production"] = "what must not stop"
 	for i := range c.opts.Guests {

@@ -96,8 +96,9 @@ func (s *consoleSocket) next() ([]byte, error) {
 	}
 }
 
-// frame reads one frame of a WebSocket (RFC 6455 section 5.2). A client that
-// does not mask its frames breaks the protocol.
+// frame reads one frame of a WebSocket (RFC 6455 section 5.2). Like pveproxy it
+// refuses fragmented frames, reserved bits and frames above its size limit, and
+// requires that clients mask their frames.
 func (s *consoleSocket) frame() (op int, payload []byte, err error) {
 	head := make([]byte, 2)
 	if _, err := io.ReadFull(s.in, head); err != nil {

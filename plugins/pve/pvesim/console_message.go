@@ -61,8 +61,10 @@ func (f *frameReader) number() (int, error) {
 	return int(n), nil
 }
 
-// terminal takes a client's messages apart: "0:length:data", "1:columns:rows:"
-// and the sign of life "2".
+// terminal parses the messages of a client of termproxy: "0:LENGTH:DATA" is
+// typed text, "1:COLUMNS:ROWS:" is a new size, and "2" is a sign of life. It
+// returns at the end of the connection or at the first message that breaks this
+// protocol.
 func (f *frameReader) terminal(typed io.Writer, resize func(columns, rows int), alive func()) error {
 	for one := make([]byte, 2); ; {
 		if _, err := io.ReadFull(f, one[:1]); err != nil {

@@ -102,7 +102,9 @@ func (r *request) consoleNode() (*node, *apiError) {
 	return on, nil
 }
 
-// openConsole reserves a port and starts the task of a console.
+// openConsole reserves a port and starts the task of a console. What the answer
+// contains depends on the release: newer ones bind the ticket to the port,
+// return the port as text, and give a VM's screen a password of its own.
 func (r *request) openConsole(con *console, kind, id string) (result, *apiError) {
 	c := r.c
 	con.node, con.who = r.entry, r.who

@@ -131,8 +131,8 @@ func (f *faults) refuses(node string) bool {
 	return f.take(faultCall{node: node}, false, FaultRefuse) != nil
 }
 
-// strike applies a fault before or after the effect; done means that the answer
-// has been dealt with.
+// strike applies a fault before or after the effect of a request. done reports
+// that the response was dealt with; a delay lets the request go on.
 func (c *Cluster) strike(w http.ResponseWriter, r *http.Request, call faultCall, after bool) (done bool) {
 	f := c.fault.take(call, after, FaultStatus, FaultDelay, FaultCut, FaultHang, FaultEmpty)
 	if f == nil {

@@ -70,8 +70,9 @@ func (c *Cluster) applyFirewall(now time.Time) {
 	}
 }
 
-// compileFirewall loads what is configured. A node that cannot load it goes on
-// with what it has, one version of IP at a time.
+// compileFirewall loads the configuration into the nodes' firewalls. A node
+// that cannot load it goes on with the rules that it has, separately for IPv4
+// and IPv6, as pve-firewall does with iptables-restore and ip6tables-restore.
 func (c *Cluster) compileFirewall(now time.Time) {
 	f := &c.force
 	f.compiled, f.dirty, f.generation = now, false, c.generation

@@ -136,7 +136,8 @@ func createFirewallRule(r *request) (result, *apiError) {
 	return ok(nil)
 }
 
-// updateFirewallRule moves a rule, or changes it: a request that moves does nothing else.
+// updateFirewallRule moves a rule or changes it. A request with moveto only
+// moves: Proxmox VE ignores all other parameters then.
 func updateFirewallRule(r *request) (result, *apiError) {
 	rules, pos, err := r.firewallRuleOfPath(lineOfUpdate)
 	if err != nil {

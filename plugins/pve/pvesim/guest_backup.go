@@ -117,8 +117,10 @@ func (r *request) backupStorage(id string) (*storage, error) {
 	return s, nil
 }
 
-// backupTask holds the guest's lock for a moment only; meanwhile the lock in
-// its configuration keeps others out.
+// backupTask returns the task of a backup. It holds the guest's lock only for a
+// moment; then the lock "backup" in the configuration keeps others out. All
+// failures look alike in the status ("job errors"), and the cause is only in
+// the log, as with vzdump.
 func (r *request) backupTask(vmid int, storageID string) *task {
 	c := r.c
 	var s *storage

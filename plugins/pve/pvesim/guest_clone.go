@@ -113,7 +113,8 @@ func (r *request) clonable(g *guest, full bool, target string) *apiError {
 func word(kind string) string { return map[string]string{QEMU: "VM", LXC: "CT"}[kind] }
 
 // startClone starts the task. The copy is there from its beginning on, locked
-// until its end; the source is locked meanwhile.
+// until its end; the source is locked meanwhile. If the task fails or is
+// stopped, the copy is removed again.
 func (r *request) startClone(g *guest, newID int, target string, full bool) (result, *apiError) {
 	c, name, to := r.c, r.values.text("name")+r.values.text("hostname"), r.values.text("storage")
 	made := (*guest)(nil)

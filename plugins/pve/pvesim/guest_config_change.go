@@ -131,7 +131,8 @@ func (r *request) configChange() (configChange, *apiError) {
 }
 
 // apply changes the configuration file: everything becomes pending, and of that
-// what can be done at once is done.
+// what can be done at once is done. For a guest that does not run, everything
+// is applied at once. For one that runs, hotplug decides per key.
 func (r *request) apply(g *guest, change configChange) *apiError {
 	if change.digest != "" && change.digest != g.digest() {
 		return failure("%s", staleDigest(r.kind))

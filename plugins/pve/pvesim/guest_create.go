@@ -129,7 +129,8 @@ func optionPrivilege(key, value string) string {
 }
 
 // mayConfigure checks the privileges that the keys of a configuration need, and
-// the storages of new disks.
+// the storages of new disks. Each key has its own privilege, and keys without
+// one may only be set by root@pam.
 func (r *request) mayConfigure(vmid int, options map[string]string) *apiError {
 	for _, key := range slices.Sorted(maps.Keys(options)) {
 		if !drives.MatchString(key) && key != "efidisk0" && key != "tpmstate0" {

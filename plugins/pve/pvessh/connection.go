@@ -10,17 +10,23 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// connection is a login. It belongs to one call.
+// connection is a logged-in SSH connection. It belongs to one call, which
+// closes it.
 type connection struct {
 	client               *ssh.Client
 	waits                Timeouts
 	hostKey, hostKeyType string
 	server               string
-	// silent is true once it was closed because nothing was heard any more.
+	// silent reports that watch closed the connection because the machine no
+	// longer answered.
 	silent atomic.Bool
 }
 
-// watch asks for signs of life until the connection ends, and ends it when none comes.
+// watch sends keepalive requests until the connection ends, and closes it if an
+// answer is missing for too long. Without this a machine that loses power would
+// leave the call waiting, since TCP notices only when something is sent.
+// OpenSSH answers the unknown request "keepalive@openssh.com" with a failure,
+// which is a sign of life as well.
 func (c *connection) watch() {
 	ended := make(chan struct{})
 	go func() {
@@ -52,7 +58,10 @@ func (c *connection) watch() {
 	}
 }
 
-// lost is the error of a connection that ended before what it was for.
+// lost returns the error of a connection that ended early: the caller's own if
+// its context ended, Timeout if the machine went silent, and otherwise
+// Unreachable. The texts say that the program's effect is unknown, because
+// callers must not repeat it blindly.
 func (c *connection) lost(ctx context.Context) error {
 	switch {
 	case ctx.Err() != nil:
@@ -65,4 +74,6 @@ func (c *connection) lost(ctx context.Context) error {
 		"its work")
 }
 
+// close ends the connection with all its sessions. It may be called several
+// times.
 func (c *connection) close() { _ = c.client.Close() }

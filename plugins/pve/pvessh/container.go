@@ -14,31 +14,49 @@ import (
 
 // How scripts end that look for a container.
 const (
+	// These are the exit codes of scripts that did not find a usable container.
 	containerNone    = 20 // it is not on this node
 	containerIsVM    = 21
 	containerStopped = 22
 	containerShares  = 23 // the node's network
 )
 
-// findContainer is the script's part that looks for the container $1: its configuration is where Proxmox VE keeps those of its own node.
+// findContainer is the part of a script that looks for the container $1.
+// Proxmox VE keeps the configurations of the guests of the node itself in
+// /etc/pve/lxc and /etc/pve/qemu-server, so a guest of another node is not
+// found.
 const findContainer = `[ -e "/etc/pve/lxc/$1.conf" ] || { [ ! -e "/etc/pve/qemu-server/$1.conf" ] || exit 21; exit 20; }
 [ "$(lxc-info -H -s -n "$1" 2>/dev/null)" = RUNNING ] || exit 22
 `
 
-// enter is the script that runs a command in the container $1: $2 is the reader of the command's lines. It is lxc-attach that is called,
-// and not "pct exec": pct calls that itself, after a start of half a second, and hands the node's environment on (pve-container before 5.1
-// knows no other way). The shell between the two turns a death by a signal into a number, which lxc-attach does not tell.
+// enter is the script that runs a command in the container $1; $2 is the reader
+// of the command's lines (see frame.go). It calls lxc-attach instead of "pct
+// exec": pct takes half a second to start, and passes the node's environment on
+// (pve-container before 5.1 cannot do otherwise). The shell in between turns a
+// death by a signal into an exit code, because lxc-attach does not report the
+// signal.
 const enter = findContainer + `exec lxc-attach -n "$1" --clear-env -- /bin/sh -c '/bin/sh -c "$1" hostler; exit "$?"' hostler "$2"
 `
 
-// end is the script that kills the group of processes $2 in the container $1, as the container counts them.
+// end is the script that kills the process group $2 in the container $1. $2 is
+// a process ID as the container counts them.
 const end = `exec lxc-attach -n "$1" --clear-env -- /bin/sh -c 'kill -9 "-$1"' hostler "$2"
 `
 
-// afterInner is how much longer than a program inside of the container lxc-attach may run.
+// afterInner is how much longer than the program in the container lxc-attach
+// may run, so that the limit inside ends first.
 const afterInner = 3 * time.Second
 
-// RunInContainer runs a program in a container of this node: see hypervisor.GuestExecutor. The id is digits.
+// RunInContainer runs a program in a container of this node, as
+// hypervisor.GuestExecutor describes. id consists of digits; the caller has
+// checked it. The lines of the command and the program's input travel together
+// on standard input. If the call ends with an error, the program in the
+// container is killed as far as its process is known, since it does not end
+// with lxc-attach.
+//
+// The errors are NotFound for a container that is not on this node, Unsupported
+// for a VM or a container without /bin/sh, Conflict for a stopped container,
+// and Timeout for a program that was killed at its limit.
 func (m *Machine) RunInContainer(ctx context.Context, id string, command hypervisor.NodeCommand, streams hypervisor.NodeStreams) (
 	hypervisor.NodeResult, error) {
 	if err := command.Check(); err != nil {
@@ -79,7 +97,8 @@ func (m *Machine) RunInContainer(ctx context.Context, id string, command hypervi
 	return hypervisor.NodeResult{}, unstarted(result, failures)
 }
 
-// homed is a command with the variables of a login as root.
+// homed adds HOME=/root to a command that does not set HOME, like a login
+// would; lxc-attach --clear-env removes it.
 func homed(command hypervisor.NodeCommand) hypervisor.NodeCommand {
 	for _, v := range command.Environment {
 		if v.Name == "HOME" {
@@ -90,7 +109,8 @@ func homed(command hypervisor.NodeCommand) hypervisor.NodeCommand {
 	return command
 }
 
-// containerError is the error of a script that did not get to a container; nil for other ends.
+// containerError returns the error for the exit codes of findContainer, or nil
+// for other ends.
 func containerError(result hypervisor.NodeResult) error {
 	switch result.ExitCode {
 	case containerNone:
@@ -106,8 +126,9 @@ func containerError(result hypervisor.NodeResult) error {
 	return nil
 }
 
-// endInContainer kills what a caller who has gone had started, as far as it is known. The program leads a group of its own in there, which
-// does not end with lxc-attach.
+// endInContainer kills the process group of a program whose caller gave up. It
+// uses its own context, because the caller's has ended. Errors are ignored: a
+// program that cannot be reached ends at its limit.
 func (m *Machine) endInContainer(ctx context.Context, id, leader string) {
 	if leader == "" {
 		return
@@ -128,13 +149,18 @@ func (m *Machine) CopyFromContainer(ctx context.Context, id, path string, limit 
 	return copyFrom(ctx, m.in(id), path, limit, content)
 }
 
+// in returns a runner for programs in a container.
 func (m *Machine) in(id string) runner {
 	return func(ctx context.Context, command hypervisor.NodeCommand, streams hypervisor.NodeStreams) (hypervisor.NodeResult, error) {
 		return m.RunInContainer(ctx, id, command, streams)
 	}
 }
 
-// Sockets tells where the programs of a container listen: see hypervisor.SocketLister.
+// Sockets lists where the programs of a container listen, as
+// hypervisor.SocketLister describes. It reads the kernel's tables on the node:
+// nothing of the container is run and none of its paths are followed, so it
+// also works for containers without tools. Only the names of the programs are
+// the container's own word.
 func (m *Machine) Sockets(ctx context.Context, id string) (hypervisor.SocketList, error) {
 	var read, words bytes.Buffer
 	result, err := m.RunOnNode(ctx, hypervisor.NodeCommand{
@@ -152,7 +178,7 @@ func (m *Machine) Sockets(ctx context.Context, id string) (hypervisor.SocketList
 	return parseSockets(strings.ToValidUTF8(read.String(), "?"))
 }
 
-// bounded fails when more comes than is left.
+// bounded is a buffer that fails when more than left bytes are written.
 type bounded struct {
 	to   *bytes.Buffer
 	left int

@@ -17,14 +17,18 @@ import (
 
 // How the scripts of copies end.
 const (
+	// These are the exit codes of the scripts that copy files.
 	copyNone   = 10 // the folder, or the file, is not there
 	copyKind   = 11 // something else is there
 	copySize   = 12
 	copyDigest = 13
 )
 
-// store is the script that stores a file: $1 is its path, $2 its mode, $3 its size, $4 its SHA-256 or empty. The file belongs to root
-// because it is root who writes it; a folder may give it another group.
+// store is the script that stores a file: $1 is its path, $2 its mode, $3 its
+// size and $4 its SHA-256 or "". It writes a temporary file in the same folder,
+// checks it, syncs it and renames it, so the path has either the old or the new
+// content, also after a power failure. chown sets root as owner and group; a
+// folder with the set-group-ID bit would give it another group.
 const store = `set -u; umask 077
 dir=${1%/*}; [ -n "$dir" ] || dir=/
 [ -d "$dir" ] || exit 10
@@ -43,7 +47,9 @@ trap - EXIT
 echo "$sum"
 `
 
-// fetch is the script that reads a file: $1 is its path, $2 how many bytes of it are taken at most. Its mode comes first, in a line.
+// fetch is the script that reads a file: $1 is its path and $2 the limit plus
+// one. It prints the mode on a line and then the content. The size is checked
+// first and head limits the output, because the file can grow meanwhile.
 const fetch = `set -u
 [ -e "$1" ] || exit 10
 [ -f "$1" ] || exit 11
@@ -54,7 +60,8 @@ echo "$mode"
 exec head -c "$2" -- "$1"
 `
 
-// runner runs a program somewhere.
+// runner runs a program on the node or in a container. It lets both share the
+// code for copies.
 type runner func(context.Context, hypervisor.NodeCommand, hypervisor.NodeStreams) (hypervisor.NodeResult, error)
 
 // CopyToNode implements hypervisor.NodeExecutor.
@@ -62,6 +69,9 @@ func (m *Machine) CopyToNode(ctx context.Context, file hypervisor.NodeFile, cont
 	return copyTo(ctx, m.RunOnNode, file, content)
 }
 
+// copyTo stores a file through a runner and returns its SHA-256. The checksum
+// that the machine computed must match what was sent, so a damaged transfer is
+// noticed even if the caller has no checksum.
 func copyTo(ctx context.Context, run runner, file hypervisor.NodeFile, content io.Reader) (string, error) {
 	if err := file.Check(); err != nil {
 		return "", err
@@ -101,6 +111,9 @@ func (m *Machine) CopyFromNode(ctx context.Context, name string, limit int64, co
 	return copyFrom(ctx, m.RunOnNode, name, limit, content)
 }
 
+// copyFrom reads a file through a runner, at most limit bytes, and writes it to
+// content as it arrives. A larger file is Refused; content may then have
+// received a part of it.
 func copyFrom(ctx context.Context, run runner, name string, limit int64, content io.Writer) (hypervisor.NodeFile, error) {
 	if err := hypervisor.CheckNodePath(name); err != nil {
 		return hypervisor.NodeFile{}, err
@@ -133,22 +146,27 @@ func copyFrom(ctx context.Context, run runner, name string, limit int64, content
 	return hypervisor.NodeFile{Path: name, Mode: uint32(mode) & 0o777, Size: got.size, SHA256: hex.EncodeToString(got.sum.Sum(nil))}, nil
 }
 
+// invalid returns an Invalid error with a field.
 func invalid(field, format string, args ...any) error {
 	err := plugin.Errorf(plugin.Invalid, format, args...)
 	err.Field = field
 	return err
 }
 
+// larger returns the error for a file above the limit.
 func larger(limit int64) error {
 	return plugin.Errorf(plugin.Refused, "the file is larger than %d bytes", limit)
 }
 
-// failed is the error of a script that ended in a way of no meaning.
+// failed returns the error of a script that ended with an unexpected exit code.
+// The machine's text is cleaned and shortened.
 func failed(what string, result hypervisor.NodeResult, said string) error {
 	return plugin.Errorf(plugin.Refused, "%s failed on the machine with exit code %d: %s", what, result.ExitCode, clean(said))
 }
 
-// counted is a reader whose bytes are counted into a digest.
+// counted is a reader that computes the SHA-256 of what was read. The goroutine
+// that sends reads it, while the goroutine that waits for the result asks for
+// the digest.
 type counted struct {
 	from io.Reader
 	mu   sync.Mutex // it is read by the one that sends, and looked at by the one that waits for the answer
@@ -169,7 +187,9 @@ func (c *counted) digest() string {
 	return hex.EncodeToString(c.sum.Sum(nil))
 }
 
-// fetched takes the mode in a line, and then the file.
+// fetched receives the output of the script fetch: a line with the mode, then
+// the content, which goes to the caller's writer. It fails when the content
+// exceeds the limit.
 type fetched struct {
 	to    io.Writer
 	limit int64
@@ -199,7 +219,7 @@ func (f *fetched) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// limited keeps the beginning of what is written.
+// limited keeps the first maxNoise bytes and drops the rest without an error.
 type limited struct{ to *bytes.Buffer }
 
 func (l limited) Write(p []byte) (int, error) {

@@ -9,18 +9,31 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// script is the text of every command. SSH gives it to the user's shell, whichever that is, to be read as the words of a command; so it is
-// a constant, which any shell reads alike: letters that none of them treats otherwise between single quotes, and no single quote in it.
-// All that is the caller's comes over the standard input, in lines that frame makes, before what the program reads there. No shell parses
-// those: "read -r" takes a line, and printf puts the bytes back, which are a variable's value from then on. Both are built into the shell,
-// so that no value stands in the arguments of a process. The words t, d, a and e bring the limit, the directory, an argument and a
-// variable, and r starts the program, which nothing follows but its input. Until r has come nothing of the caller's runs, so that a
-// connection that breaks within the lines has done nothing.
+// script is the text of every SSH command. SSH passes it to the user's login
+// shell, whichever that is, so it is a constant that every shell reads alike:
+// it has one single-quoted argument without a single quote, backslash or
+// exclamation mark that a shell would treat in its own way.
 //
-// What stands before the word of r on the outputs is the login's, such as what a .bashrc prints.
+// Everything of the caller arrives on standard input: first the lines of frame,
+// then the program's input. No shell parses the lines. "read -r" takes a line
+// and printf restores the bytes into a variable. Both are built into the shell,
+// so no value appears in the arguments of a process, where other users could
+// see it.
+//
+// The words t, d, a and e carry the limit, the directory, an argument and a
+// variable. r starts the program, and only its input follows. Nothing of the
+// caller runs before r, so a connection that breaks within the lines has had no
+// effect.
+//
+// Output before the word of r belongs to the login, such as what a .bashrc
+// prints; see gate.
 const script = `exec /bin/sh -c '` + reader + `' hostler`
 
-// reader is what reads the lines.
+// reader is the shell program that reads the lines. It sets PATH itself, since
+// a login over SSH can have a short one. It ends the program with "timeout -s
+// KILL" from coreutils, so the limit holds even if the connection is lost.
+// printf adds an x that is then removed, because $(...) would strip line feeds
+// at the end of a value.
 const reader = `PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin; export PATH; unset CDPATH; ` +
 	`hostler_x=$(command -v timeout) || exit 254; hostler_t=1; cd /; set --; ` +
 	`while IFS=" " read -r hostler_k hostler_n hostler_v; do ` +
@@ -35,12 +48,17 @@ const reader = `PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 
 // How the script ends before a program runs.
 const (
+	// These are the exit codes of the reader if no program was started. They
+	// are at the end of the range, where programs rarely return them; in
+	// addition the gate shows whether a program began.
 	exitCut         = 252 // the lines ended before r
 	exitNoDirectory = 253
 	exitNoTimeout   = 254
 )
 
-// frame is a command in lines, and the word that stands before the program's output.
+// frame returns a command as lines, and the word that precedes the program's
+// output. The word is random, so that neither the login nor an earlier program
+// can print it in advance.
 func frame(c hypervisor.NodeCommand, seconds int64) (lines []byte, word string) {
 	word = "hostler-" + rand.Text()
 	var b []byte
@@ -67,11 +85,13 @@ func frame(c hypervisor.NodeCommand, seconds int64) (lines []byte, word string) 
 	return b, word
 }
 
-// harmless are the bytes that stand for themselves in a line.
+// harmless are the bytes that are sent unchanged. All others are escaped,
+// because "read" splits at spaces and printf interprets backslashes.
 const harmless = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./:,=@+"
 
-// encode writes a value as the argument of printf's %b: every byte that is not harmless as a backslash, 0 and three octal digits (POSIX
-// printf).
+// encode appends a value as an argument of printf's %b: each byte that is not
+// harmless becomes a backslash, 0 and three octal digits (POSIX printf). It
+// works on bytes, so text that is not UTF-8 survives.
 func encode(b []byte, value string) []byte {
 	for i := range len(value) {
 		if c := value[i]; strings.IndexByte(harmless, c) >= 0 {

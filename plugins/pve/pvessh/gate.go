@@ -7,25 +7,30 @@ import (
 	"sync"
 )
 
-// gate lets through what stands behind the line with the word and the script's process. What stands before it is the login's.
+// gate passes on what comes after the line with the word and the process ID.
+// What comes before belongs to the login and is kept for error messages. It is
+// safe for concurrent use.
 type gate struct {
 	word string
 	to   io.Writer
 
 	mu     sync.Mutex
 	before []byte
-	// leader is the process that leads the group of the program, once the line was seen.
+	// leader is the process ID that leads the program's process group, after
+	// the line was seen; "0" if the line had no valid number.
 	leader string
 	shut   bool
 }
 
-// maxNoise is how much of what stands before the word is kept to be looked at, in bytes.
+// maxNoise is how much of the output before the word is kept, in bytes. Earlier
+// output is dropped.
 const maxNoise = 64 << 10
 
-// newGate makes one in front of a writer, which may be nil.
+// newGate returns a gate in front of a writer. A nil writer drops the output.
 func newGate(word string, to io.Writer) *gate { return &gate{word: word + " ", to: to} }
 
-// writeError is a failure of the writer behind a gate.
+// writeError marks an error of the caller's writer, to tell it apart from an
+// error of the connection.
 type writeError struct{ error }
 
 func (e writeError) Unwrap() error { return e.error }
@@ -46,7 +51,8 @@ func (g *gate) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// look gives what stands behind the line, if that is there by now.
+// look returns what comes after the line with the word, or nil if the line is
+// not complete yet. The caller locks mu.
 func (g *gate) look(p []byte) []byte {
 	g.before = append(g.before, p...)
 	at := bytes.Index(g.before, []byte(g.word))
@@ -67,14 +73,16 @@ func (g *gate) look(p []byte) []byte {
 	return rest
 }
 
-// open reports whether the program has begun.
+// open reports whether the program has started.
 func (g *gate) open() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.leader != ""
 }
 
-// process is the one that leads the program's group; empty where that is not known.
+// process returns the ID of the process that leads the program's group, or ""
+// if it is unknown. 0 and 1 are excluded: "kill -1" would end every process of
+// the machine.
 func (g *gate) process() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -84,14 +92,15 @@ func (g *gate) process() string {
 	return g.leader
 }
 
-// noise is what stands before the word, as far as that came.
+// noise returns the kept output before the word.
 func (g *gate) noise() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return string(g.before)
 }
 
-// close drops what comes from now on: the call that it is for returns.
+// close drops all further output, because the call that it belongs to returns
+// and its writer must not be used any more.
 func (g *gate) close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

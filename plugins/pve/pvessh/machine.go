@@ -15,16 +15,19 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Timeouts are the limits of a connection. Zero values are the default ones.
+// Timeouts are the time limits of a connection. Zero values mean the defaults.
 type Timeouts struct {
-	// Dial bounds TCP's part, and Handshake all from there to the login. 10 s and 20 s.
+	// Dial limits the TCP connection (10 s), and Handshake everything from
+	// there to the end of the login (20 s).
 	Dial, Handshake time.Duration
-	// Alive is how often the other side is asked for a sign of life, and Silence how long it may owe one. 15 s and 30 s.
+	// Alive is how often the machine is asked for a sign of life (15 s), and
+	// Silence how long it may take to answer (30 s).
 	Alive, Silence time.Duration
-	// Kill bounds the attempt to end a program whose caller has gone. 5 s.
+	// Kill limits the attempt to end a program whose caller gave up (5 s).
 	Kill time.Duration
 }
 
+// orDefault returns the timeouts with defaults in place of zero values.
 func (w Timeouts) orDefault() Timeouts {
 	fallback := Timeouts{Dial: 10 * time.Second, Handshake: 20 * time.Second, Alive: 15 * time.Second, Silence: 30 * time.Second,
 		Kill: 5 * time.Second}
@@ -39,37 +42,49 @@ func (w Timeouts) orDefault() Timeouts {
 	return w
 }
 
-// Machine is where to log in to, and with which key.
+// Machine is a machine to log in to, with a user and a key. It keeps no
+// connection and is safe for concurrent use.
 type Machine struct {
 	target endpoint.Target
 	waits  Timeouts
 }
 
-// New makes one of a target whose credential has the form endpoint.FormSSHKey. Nothing is dialled.
+// New returns the machine of a target whose credential has the form
+// endpoint.FormSSHKey. It neither connects nor reads the key; errors in the
+// target appear with the first call.
 func New(target endpoint.Target, waits Timeouts) *Machine {
 	return &Machine{target: target, waits: waits.orDefault()}
 }
 
-// families are the algorithms of host keys, those of one kind of key each, the preferred first.
+// families groups the algorithms of host keys by the kind of key, preferred
+// ones first.
 var families = [][]string{
 	{ssh.KeyAlgoED25519},
 	{ssh.KeyAlgoECDSA256, ssh.KeyAlgoECDSA384, ssh.KeyAlgoECDSA521},
 	{ssh.KeyAlgoRSASHA512, ssh.KeyAlgoRSASHA256},
 }
 
-// modern are the algorithms of a connection. The ciphers authenticate by themselves, so that the MACs are named and not used.
+// modern are the algorithms of a connection. The ciphers authenticate messages
+// themselves; MACs must be named for the negotiation, but are not used with
+// them.
 var modern = ssh.Config{
 	KeyExchanges: []string{ssh.KeyExchangeMLKEM768X25519, ssh.KeyExchangeCurve25519},
 	Ciphers:      []string{ssh.CipherChaCha20Poly1305, ssh.CipherAES256GCM, ssh.CipherAES128GCM},
 	MACs:         []string{ssh.HMACSHA256ETM, ssh.HMACSHA512ETM},
 }
 
-// smallRSA is the size in bits below which a key of RSA proves nothing.
+// smallRSA is the minimum size of an RSA host key, in bits. NIST SP 800-131A
+// disallows smaller keys.
 const smallRSA = 2048
 
-// connect logs in. Without a pinned host key any is taken where learn says so. A machine has keys of several kinds and shows one that both
-// sides prefer; where it is not the pinned one, the other kinds are asked for in turn, and a machine that proves to have the pinned key is
-// the right one.
+// connect logs in. If no host key is pinned, it accepts any key when learn is
+// set and otherwise returns Invalid.
+//
+// A machine has host keys of several kinds and presents the one that both sides
+// prefer, which can change when its SSH server is updated. If the presented key
+// is not the pinned one, connect asks for the other kinds in turn; a machine
+// that proves to have the pinned key is the right one. If none matches, the
+// error is Untrusted with the key that was presented first.
 func (m *Machine) connect(ctx context.Context, learn bool) (*connection, error) {
 	signer, err := m.signer()
 	if err != nil {
@@ -98,10 +113,12 @@ func (m *Machine) connect(ctx context.Context, learn bool) (*connection, error) 
 	return nil, endpoint.HostKeyChanged(m.target.SSH.HostKey, shown.seen)
 }
 
-// kindOf is the kind of key that a family of algorithms is for, as a key calls it.
+// kindOf returns the kind of key of a family, in the form that
+// ssh.PublicKey.Type returns, without the curve's size.
 func kindOf(family []string) string { return strings.TrimRight(keyKind(family[0]), "0123456789") }
 
-// keyKind is a key's kind of an algorithm: two of RSA's are for one.
+// keyKind returns the kind of key of an algorithm. Both RSA algorithms with
+// SHA-2 use keys of type ssh-rsa.
 func keyKind(algorithm string) string {
 	if strings.HasPrefix(algorithm, "rsa-") {
 		return ssh.KeyAlgoRSA
@@ -109,6 +126,8 @@ func keyKind(algorithm string) string {
 	return algorithm
 }
 
+// signer parses the private key. Its error does not contain the cause, which
+// could show parts of the key.
 func (m *Machine) signer() (ssh.Signer, error) {
 	credential := m.target.Credential
 	if credential.Form != endpoint.FormSSHKey {
@@ -121,12 +140,15 @@ func (m *Machine) signer() (ssh.Signer, error) {
 	return signer, nil
 }
 
-// hostKeyError is a machine's key that is not the pinned one.
+// hostKeyError reports a host key that is not the pinned one: its fingerprint
+// and its kind.
 type hostKeyError struct{ seen, kind string }
 
 func (e *hostKeyError) Error() string { return "the host key is " + e.seen }
 
-// address is where the SSH server is: on the machine of the target's address.
+// address returns the address of the SSH server: the host of the target with
+// the SSH port, 22 unless the target sets another one. The port of the target's
+// address belongs to the API of Proxmox VE.
 func (m *Machine) address() (string, error) {
 	name, _, err := net.SplitHostPort(m.target.Address)
 	if err != nil {
@@ -142,7 +164,10 @@ func (m *Machine) address() (string, error) {
 	return net.JoinHostPort(name, strconv.Itoa(port)), nil
 }
 
-// login opens one connection. The caller closes it.
+// login opens one connection with the given algorithms of host keys. The caller
+// closes it. The dialer refuses local addresses unless the target allows them.
+// A handshake that takes too long is ended by closing the socket, because the
+// library has no context for it.
 func (m *Machine) login(ctx context.Context, signer ssh.Signer, hostKeys []string) (*connection, error) {
 	address, err := m.address()
 	if err != nil {
@@ -181,7 +206,8 @@ func (m *Machine) login(ctx context.Context, signer ssh.Signer, hostKeys []strin
 	return c, nil
 }
 
-// judge takes the pinned host key, or any where none is pinned.
+// judge checks a host key: it accepts the pinned key, or any key if none is
+// pinned, but no short RSA key.
 func (m *Machine) judge(key ssh.PublicKey, fingerprint string) error {
 	if public, ok := key.(ssh.CryptoPublicKey); ok {
 		if small, ok := public.CryptoPublicKey().(*rsa.PublicKey); ok && small.N.BitLen() < smallRSA {
@@ -194,7 +220,8 @@ func (m *Machine) judge(key ssh.PublicKey, fingerprint string) error {
 	return nil
 }
 
-// told is what a login has failed with, as a driver tells it.
+// told converts an error of a login into the error of a driver. The SSH library
+// reports a rejected key only as text, so its wording is compared.
 func (m *Machine) told(ctx context.Context, err error) error {
 	var known *plugin.Error
 	var lacks *ssh.AlgorithmNegotiationError

@@ -17,15 +17,22 @@ import (
 )
 
 const (
-	// longest is the limit of a command that has none, nor its caller.
+	// longest is the limit of a command without a limit if its caller has no
+	// deadline either.
 	longest = time.Hour
-	// afterLimit is how much longer than a program's limit the connection is waited for: the machine ends the program.
+	// afterLimit is how long after a program's limit the connection is still
+	// used: the machine kills the program at the limit and then reports its
+	// end.
 	afterLimit = 10 * time.Second
-	// afterEnd is how long outputs are waited for that something which the program left behind holds open.
+	// afterEnd is how long outputs are read after the program ended, if a
+	// background process that it started keeps them open.
 	afterEnd = 5 * time.Second
 )
 
-// CheckLogin implements hypervisor.NodeExecutor.
+// CheckLogin implements hypervisor.NodeExecutor. It accepts any host key if
+// none is pinned, and returns the key for a person to compare. It runs true and
+// id to make sure that the login can run programs; a key with a forced command
+// fails here.
 func (m *Machine) CheckLogin(ctx context.Context) (hypervisor.NodeLogin, error) {
 	c, err := m.connect(ctx, true)
 	if err != nil {
@@ -49,7 +56,8 @@ func (m *Machine) CheckLogin(ctx context.Context) (hypervisor.NodeLogin, error) 
 	}, nil
 }
 
-// RunOnNode implements hypervisor.NodeExecutor.
+// RunOnNode implements hypervisor.NodeExecutor. It checks the command before it
+// connects.
 func (m *Machine) RunOnNode(ctx context.Context, command hypervisor.NodeCommand, streams hypervisor.NodeStreams) (
 	hypervisor.NodeResult, error) {
 	if err := command.Check(); err != nil {
@@ -63,7 +71,8 @@ func (m *Machine) RunOnNode(ctx context.Context, command hypervisor.NodeCommand,
 	return c.run(ctx, command, streams)
 }
 
-// limitOf is how long a command may run: its own limit, and not longer than its caller waits.
+// limitOf returns the time limit of a command: its own, or the caller's
+// deadline if that comes earlier.
 func limitOf(ctx context.Context, own time.Duration) time.Duration {
 	limit := own
 	if until, ok := ctx.Deadline(); ok {
@@ -77,10 +86,17 @@ func limitOf(ctx context.Context, own time.Duration) time.Duration {
 	return limit
 }
 
-// aborted is the cause of a run that ends because an input cannot be read, or an output not be written.
+// aborted is the cause of a run that ended because the caller's input could not
+// be read or its output not be written. The caller gets that error unchanged.
 type aborted struct{ error }
 
-// run runs a program in a session of its own.
+// run runs a program in a session of the connection. Goroutines send the input
+// and read both outputs, while this one waits for the end. It returns only when
+// no goroutine uses the caller's streams any more, except for a Read of the
+// input that blocks.
+//
+// If ctx ends, giveUp kills the program and closes the connection first. The
+// limit is enforced on the machine (timeout -s KILL), rounded up to seconds.
 func (c *connection) run(ctx context.Context, command hypervisor.NodeCommand, streams hypervisor.NodeStreams) (
 	hypervisor.NodeResult, error) {
 	limit := limitOf(ctx, command.Limit)
@@ -137,12 +153,15 @@ func (c *connection) run(ctx context.Context, command hypervisor.NodeCommand, st
 	return end, nil
 }
 
-// killedAt holds for a program that its limit has ended.
+// killedAt reports whether a program was killed at its limit: by SIGKILL, or
+// 137 or 124 as exit code, after running for the whole limit. timeout has no
+// way to tell these cases apart, so the duration decides.
 func killedAt(end hypervisor.NodeResult, took, limit time.Duration) bool {
 	return (end.Signal == "KILL" || end.ExitCode == 137 || end.ExitCode == 124) && took >= limit-100*time.Millisecond
 }
 
-// unstarted is the error of a script that has run no program.
+// unstarted returns the error of a script that did not start the program, with
+// what the login printed as the reason.
 func unstarted(end hypervisor.NodeResult, failures *gate) error {
 	switch end.ExitCode {
 	case exitNoDirectory:
@@ -157,7 +176,8 @@ func unstarted(end hypervisor.NodeResult, failures *gate) error {
 	return plugin.Errorf(plugin.Refused, "the machine's shell did not start the program (exit code %d): %s", end.ExitCode, why)
 }
 
-// clean is a text of the machine's in one line, without control characters and not long.
+// clean returns a text of the machine on one line of at most 200 characters,
+// without control characters.
 func clean(text string) string {
 	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "?"), func(r rune) bool {
 		return unicode.IsSpace(r) || !unicode.IsPrint(r)
@@ -168,7 +188,9 @@ func clean(text string) string {
 	return text
 }
 
-// giveUp ends what runs, and the connection. The channel's end alone would leave a program running that writes nothing.
+// giveUp kills the program's process group and closes the connection. Closing
+// the channel alone would leave a program running that writes nothing. It uses
+// a second session of the same connection and its own time limit.
 func (c *connection) giveUp(output *gate) {
 	ctx, cancel := context.WithTimeout(context.Background(), c.waits.Kill)
 	defer cancel()
@@ -190,13 +212,14 @@ func (c *connection) giveUp(output *gate) {
 	s.wait(ctx, &none)
 }
 
-// session is one command under way.
+// session is a running command.
 type session struct {
 	channel  ssh.Channel
 	requests <-chan *ssh.Request
 }
 
-// open starts the script.
+// open starts the script in a new session. A refusal of the session is Refused:
+// some keys may only be used for forwarding.
 func (c *connection) open(ctx context.Context) (*session, error) {
 	channel, requests, err := c.client.OpenChannel("session", nil)
 	if err != nil {
@@ -216,7 +239,9 @@ func (c *connection) open(ctx context.Context) (*session, error) {
 	return &session{channel, requests}, nil
 }
 
-// feed sends the lines and then the input, and ends with it or when nothing is taken any more.
+// feed sends the lines and then the input, and closes the program's standard
+// input. It ends silently if the machine takes no more data, because a program
+// may end without reading its input. An error of the input is passed to fail.
 func (s *session) feed(lines []byte, input io.Reader, fail func(error)) {
 	if _, err := s.channel.Write(lines); err != nil {
 		return // the end of the session says why
@@ -242,7 +267,9 @@ func (s *session) feed(lines []byte, input io.Reader, fail func(error)) {
 	_ = s.channel.CloseWrite()
 }
 
-// wait gives how the program has ended, when its outputs were read; false when that was never told.
+// wait returns how the program ended, after its outputs were read. ended is
+// false if the machine never reported an end. After the report it waits up to
+// afterEnd for outputs that a background process keeps open.
 func (s *session) wait(ctx context.Context, pumps *sync.WaitGroup) (end hypervisor.NodeResult, ended bool) {
 	defer func() {
 		_ = s.channel.Close()
@@ -275,7 +302,8 @@ func (s *session) wait(ctx context.Context, pumps *sync.WaitGroup) (end hypervis
 	}
 }
 
-// signals are the numbers by which shells tell signals (POSIX kill).
+// signals are the numbers of signals, by which shells report a death by a
+// signal as exit code 128 plus the number (POSIX kill).
 var signals = map[string]int{"HUP": 1, "INT": 2, "QUIT": 3, "ILL": 4, "ABRT": 6, "FPE": 8, "KILL": 9, "USR1": 10, "SEGV": 11, "USR2": 12,
 	"PIPE": 13, "ALRM": 14, "TERM": 15}
 

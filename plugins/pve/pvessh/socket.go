@@ -14,14 +14,19 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// maxSocketText bounds what readSockets prints, in bytes.
+// maxSocketText is the maximum size of the script's output, in bytes.
 const maxSocketText = 8 << 20
 
-// readSockets is the script that prints the kernel's tables of the container $1 (proc_pid_net(5)), as the node sees them: nothing of the
-// container's own is run or followed. Of the tables it prints what listens, state 0A of TCP, and what is not connected, 07 of UDP; then
-// which processes in the same network have which sockets, and their names from the line of their status, in which line ends are escaped.
-// The bytes of an address are printed as numbers of 32 bits in the node's order, which "order" tells: 1 is little-endian, 256 big-endian.
-// What is printed is of one run of the container where the last line is there.
+// readSockets is the script that prints the kernel's socket tables of the
+// container $1 (proc_pid_net(5)), as the node sees them. Nothing of the
+// container is run, and none of its paths are followed.
+//
+// It prints the sockets that listen (state 0A of TCP) or are not connected (07
+// of UDP), then which processes in the same network namespace hold which
+// sockets, and the names of these processes. Addresses are 32-bit numbers in
+// the node's byte order; the line "order" is 1 for little-endian and 256 for
+// big-endian. The last line is only printed if the container was not restarted
+// meanwhile.
 const readSockets = findContainer + `LC_ALL=C; export LC_ALL
 p=$(lxc-info -H -p -n "$1") && [ -e "/proc/$p/ns/net" ] || exit 22
 [ ! "/proc/$p/ns/net" -ef /proc/self/ns/net ] || exit 23
@@ -47,10 +52,11 @@ fi
 [ "$(lxc-info -H -p -n "$id")" != "$p" ] || echo end
 `
 
-// uidRange is a line of a uid_map: count users from inside on are outside and those behind it at the node.
+// uidRange is a line of a uid_map: count user IDs starting at inside are those
+// starting at outside on the node.
 type uidRange struct{ inside, outside, count int64 }
 
-// socketEntry is a line of a table.
+// socketEntry is a row of a socket table. outside is the user ID on the node.
 type socketEntry struct {
 	protocol string
 	address  netip.AddrPort
@@ -58,18 +64,22 @@ type socketEntry struct {
 	inode    string
 }
 
-// socketTables are what the script has printed.
+// socketTables are the parsed output of the script.
 type socketTables struct {
 	order   binary.ByteOrder
 	uids    []uidRange
 	entries []socketEntry
-	// holders is the process, as the node counts it, that has an inode; the one with the smallest number.
+	// holders maps an inode to the process on the node that holds the socket;
+	// if several do, the one with the smallest ID, which is usually the parent.
 	holders map[string]int
 	names   map[int]string
 	whole   bool
 }
 
-// parseSockets reads what readSockets prints.
+// parseSockets parses the output of readSockets. A container controls the names
+// of its processes and its user IDs, so single lines that make no sense are
+// skipped; a broken table is an error of kind Protocol. If the container
+// stopped or restarted meanwhile, the error is Conflict.
 func parseSockets(text string) (hypervisor.SocketList, error) {
 	t := socketTables{holders: map[string]int{}, names: map[int]string{}}
 	section := ""
@@ -144,13 +154,16 @@ func (t *socketTables) name(line string) {
 	}
 }
 
+// processOf returns the process ID in a path /proc/N.
 func processOf(path string) (int, bool) {
 	digits, ok := strings.CutPrefix(path, "/proc/")
 	n, err := strconv.Atoi(digits)
 	return n, ok && err == nil
 }
 
-// programName is a process's own name for itself in one line, without what cannot be printed.
+// programName returns the name of a process from its status file, where line
+// feeds and backslashes are escaped (proc_pid_status(5)). The container chooses
+// it, so it is limited to 64 printable bytes.
 func programName(text string) string {
 	text = strings.NewReplacer(`\n`, " ", `\\`, `\`).Replace(strings.TrimSpace(text))
 	text = strings.TrimSpace(strings.Map(func(r rune) rune {
@@ -162,7 +175,9 @@ func programName(text string) string {
 	return strings.ToValidUTF8(text[:min(len(text), 64)], "")
 }
 
-// entry reads a line of a table: its number, local and remote address, state, two pairs of figures, a figure, the user and so on.
+// entry parses a row of a table: number, local and remote address, state,
+// queues, timers, retransmits, user, timeout, inode. UDP sockets without a port
+// are skipped: they get one with their first datagram.
 func (t *socketTables) entry(table string, fields []string) error {
 	broken := plugin.Errorf(plugin.Protocol, "the node's table %s has an invalid line", table)
 	if t.order == nil || len(fields) < 10 {
@@ -186,8 +201,10 @@ func (t *socketTables) entry(table string, fields []string) error {
 	return nil
 }
 
-// address reads an address and its port in hexadecimal digits. The kernel prints the numbers of 32 bits that are in its memory, where the
-// bytes of an address stand as on the wire; the port is a number.
+// address parses an address and a port in hexadecimal digits. The kernel prints
+// 32-bit words as they are in memory, where the bytes of an address are in
+// network order; so the words must be read in the node's byte order. The port
+// is an ordinary number. IPv4 addresses in IPv6 form become IPv4.
 func (t *socketTables) address(text string, v6 bool) (netip.AddrPort, bool) {
 	digits, digitsOfPort, _ := strings.Cut(text, ":")
 	raw, err := hex.DecodeString(digits)
@@ -202,7 +219,9 @@ func (t *socketTables) address(text string, v6 bool) (netip.AddrPort, bool) {
 	return netip.AddrPortFrom(address.Unmap(), uint16(port)), true
 }
 
-// list is what is told. Sockets that differ in nothing are one: several processes may share an address.
+// list returns the sockets, sorted and without duplicates: several processes
+// can share an address (SO_REUSEPORT). It stops at hypervisor.MaxSockets and
+// reports that there are more.
 func (t *socketTables) list() hypervisor.SocketList {
 	slices.SortFunc(t.entries, func(a, b socketEntry) int {
 		return cmp.Or(strings.Compare(a.protocol, b.protocol), cmp.Compare(a.address.Port(), b.address.Port()), a.address.Compare(b.address),
@@ -233,7 +252,8 @@ func (t *socketTables) list() hypervisor.SocketList {
 	return list
 }
 
-// inside is a user of the node's as the container counts; nil where it has none there.
+// inside returns the user ID in the container for one on the node, or nil if
+// the container has no such user.
 func (t *socketTables) inside(outside int64) *int64 {
 	for _, r := range t.uids {
 		if outside >= r.outside && outside < r.outside+r.count {

@@ -121,6 +121,8 @@ func publishedRows(reference string) ([]Row, error) {
 	return list, nil
 }
 
+// row converts a published entry to a row, with trimmed texts. Notes of type
+// "warn" and "warning" become warnings.
 func (p published) row() Row {
 	r := Row{
 		Type: p.Type, Slug: p.Slug, Name: strings.TrimSpace(p.Name), Description: strings.TrimSpace(p.Description), Categories: p.Categories,
@@ -142,6 +144,7 @@ func (p published) row() Row {
 	return r
 }
 
+// text returns the trimmed text, or "" for nil.
 func text(s *string) string {
 	if s == nil {
 		return ""

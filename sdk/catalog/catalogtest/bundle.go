@@ -22,6 +22,7 @@ func read(t *testing.T, c catalog.Catalog, request catalog.BundleRequest) (m cat
 	return m, contents, err
 }
 
+// purposes returns the purposes for which an entry has a bundle.
 func purposes(e catalog.Entry) []catalog.Purpose {
 	if e.Updatable {
 		return []catalog.Purpose{catalog.Install, catalog.Update}
@@ -29,8 +30,10 @@ func purposes(e catalog.Entry) []catalog.Purpose {
 	return []catalog.Purpose{catalog.Install}
 }
 
-// The same pin gives the same bytes, also to who has fetched nothing yet; and
-// so does the pin of the app.
+// testBundle checks that a pin always gives the same bytes, also with an empty
+// cache, and that the app's own pin works like the pin of the whole source. It
+// reads up to five entries. A person reviews a bundle before it runs, so what
+// runs later must be the same.
 func testBundle(t *testing.T, s *suite) {
 	l := s.whole(t)
 	config := s.Catalog
@@ -70,6 +73,8 @@ func testBundle(t *testing.T, s *suite) {
 	}
 }
 
+// testBundleNotFound checks requests for bundles that do not exist: unknown
+// slugs, pins and purposes.
 func testBundleNotFound(t *testing.T, s *suite) {
 	l := s.whole(t)
 	slug := l.installable(t)[0].Slug
@@ -85,7 +90,7 @@ func testBundleNotFound(t *testing.T, s *suite) {
 	kind(t, "no pin", err, plugin.NotFound, plugin.Invalid)
 }
 
-// What cannot be installed any more has no bundle.
+// testBundleRemoved checks that a removed entry has no bundle.
 func testBundleRemoved(t *testing.T, s *suite) {
 	l := s.whole(t)
 	for slug, e := range l.entries {
@@ -96,6 +101,8 @@ func testBundleRemoved(t *testing.T, s *suite) {
 	}
 }
 
+// testBundleEnded checks that a bundle ends with the caller's error or context
+// and makes no further calls.
 func testBundleEnded(t *testing.T, s *suite) {
 	l := s.whole(t)
 	request := catalog.BundleRequest{Slug: l.installable(t)[0].Slug, Pin: l.Begin.Pin, Purpose: catalog.Install}
@@ -111,7 +118,8 @@ func testBundleEnded(t *testing.T, s *suite) {
 	}
 }
 
-// The bundle of an older pin is what it was, or is not there any more; it is never a newer one.
+// testBundleOlder checks that a bundle at an older pin is unchanged after the
+// source changed. It must never silently become the newer one.
 func testBundleOlder(t *testing.T, s *suite) {
 	if s.Change == nil {
 		t.Skip("the test cannot change the source")

@@ -1,4 +1,11 @@
-// Package catalogtest is the conformance suite of the catalog kind.
+// Package catalogtest is the conformance suite for catalog sources, with two
+// doubles for tests of code that reads from a source.
+//
+// Run checks a source against the contract in the comments of package catalog,
+// directly and over real gRPC. Memory is an honest source whose states a test
+// sets. Hostile wraps a source and falsifies its answers in one of the ways of
+// Faults: code that reads from a source must reject every one of them, because
+// sources download from the internet and plugins can be compromised.
 package catalogtest
 
 import (
@@ -13,21 +20,24 @@ import (
 	"github.com/hostler/hostler/sdk/plugin/plugintest"
 )
 
-// Config is what a source is tried with.
+// Config describes the source that is tested.
 type Config struct {
 	// Source must have at least two entries, one of which can be installed.
 	Source catalog.Source
-	// CatalogType is a typed nil of what Source.Open returns.
+	// CatalogType is a nil pointer of the type that Source.Open returns. Its
+	// optional interfaces are the abilities of the source.
 	CatalogType catalog.Catalog
-	// Catalog is what it is opened under. Without a Cache the suite gives it one.
+	// Catalog is the configuration with which the source is opened. Without a
+	// Cache the suite uses a temporary folder.
 	Catalog catalog.Config
-	// Change changes what the source lists: it changes the own files of one
-	// entry, or adds one, and leaves at least one as it is. It may be called
-	// several times. Nil leaves out the cases that need it.
+	// Change changes the source: it changes the own files of one entry or adds
+	// an entry, and leaves at least one entry unchanged. It may be called
+	// several times. Nil skips the cases that need it.
 	Change func(t *testing.T)
 }
 
-// Run tries a source directly and over gRPC, one after the other.
+// Run tests a source directly and then over gRPC. Cases run one after the
+// other, because Change affects all of them.
 func Run(t *testing.T, config Config) {
 	remote := catalog.NewClient(plugintest.Connect(t, catalog.Service{Source: config.Source, CatalogType: config.CatalogType}))
 	if _, err := remote.Info(t.Context()); err != nil { // from then on it knows its abilities
@@ -50,6 +60,7 @@ func Run(t *testing.T, config Config) {
 	}
 }
 
+// cases are all cases, in the order in which they run.
 var cases = []struct {
 	name string
 	run  func(*testing.T, *suite)
@@ -64,13 +75,14 @@ var cases = []struct {
 	{"icon", testIcon}, {"popularity", testPopularity},
 }
 
-// suite is a source that is tried in one way.
+// suite is one run of all cases, directly or over gRPC.
 type suite struct {
 	Config
 	source  catalog.Source
 	catalog catalog.Catalog
 }
 
+// open opens the source and closes the catalog at the end of the test.
 func (s *suite) open(t *testing.T, config catalog.Config) catalog.Catalog {
 	t.Helper()
 	opened, err := s.source.Open(t.Context(), config)
@@ -85,13 +97,14 @@ func (s *suite) open(t *testing.T, config catalog.Config) catalog.Catalog {
 	return opened
 }
 
-// listed is a sync with its entries.
+// listed is the result of a sync with its entries by slug.
 type listed struct {
 	catalog.SyncResult
 	entries map[string]catalog.Entry
 }
 
-// sync makes a verified sync.
+// sync performs a sync with the service's verification. known are the digests
+// of the entries from earlier syncs, by slug.
 func (s *suite) sync(t *testing.T, request catalog.SyncRequest, known map[string]string) listed {
 	t.Helper()
 	entries := map[string]catalog.Entry{}
@@ -107,12 +120,13 @@ func (s *suite) sync(t *testing.T, request catalog.SyncRequest, known map[string
 	return listed{synced, entries}
 }
 
+// whole performs a sync without a cursor.
 func (s *suite) whole(t *testing.T) listed {
 	t.Helper()
 	return s.sync(t, catalog.SyncRequest{}, nil)
 }
 
-// installable are the entries that can be installed, by slug.
+// installable returns the entries that can be installed, sorted by slug.
 func (l listed) installable(t *testing.T) []catalog.Entry {
 	t.Helper()
 	var list []catalog.Entry
@@ -128,7 +142,7 @@ func (l listed) installable(t *testing.T) []catalog.Entry {
 	return list
 }
 
-// unknownPin is a pin like another one, which nobody has.
+// unknownPin returns a pin in the form of another one that no repository has.
 func unknownPin(like catalog.Pin) catalog.Pin {
 	pin := slices.Clone(like)
 	commit := []byte(pin[0].Commit)
@@ -139,7 +153,7 @@ func unknownPin(like catalog.Pin) catalog.Pin {
 	return pin
 }
 
-// kind reports an error that is not of a kind.
+// kind reports an error that is nil or of none of the kinds.
 func kind(t *testing.T, what string, err error, kinds ...plugin.ErrorKind) {
 	t.Helper()
 	if err == nil || !slices.Contains(kinds, plugin.KindOf(err)) {
@@ -147,9 +161,12 @@ func kind(t *testing.T, what string, err error, kinds ...plugin.ErrorKind) {
 	}
 }
 
+// errEnough is the error of a caller that stops reading.
 var errEnough = errors.New("enough")
 
-// hostileNames are slugs, references and values of somebody who wants out.
+// hostileNames are slugs, references and values from an attacker: paths that
+// lead out of a folder, options, shell syntax, and encoded separators. They are
+// unknown to every source.
 var hostileNames = []string{"", ".", "..", "../../etc/passwd", "/etc/passwd", "a/../../b", "nobody-has-this", "a\x00b", "a\nb", "-rf",
 	"$(id)", "`id`",
 	"ü", "a b", `a"b'c`, "%2e%2e%2f"}

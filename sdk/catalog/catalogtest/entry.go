@@ -7,6 +7,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// testEntry compares up to twenty entries with those of the sync, by digest.
 func testEntry(t *testing.T, s *suite) {
 	l := s.whole(t)
 	tried := 0
@@ -24,6 +25,7 @@ func testEntry(t *testing.T, s *suite) {
 	}
 }
 
+// testEntryNotFound checks unknown slugs and an unknown pin.
 func testEntryNotFound(t *testing.T, s *suite) {
 	l := s.whole(t)
 	for _, slug := range hostileNames {

@@ -9,10 +9,11 @@ import (
 	"github.com/hostler/hostler/sdk/catalog"
 )
 
-// Fault is one way in which a Hostile source lies.
+// Fault is one way in which a Hostile source falsifies an answer. Exactly one
+// of the functions is set, the one of its verb.
 type Fault struct {
 	Name string
-	// Verb is the call that it falsifies: "sync", "entry", "bundle" or "launch".
+	// Verb is the falsified call: "sync", "entry", "bundle" or "launch".
 	Verb   string
 	sync   func([]catalog.SyncStep) []catalog.SyncStep
 	entry  func(*catalog.Entry)
@@ -20,12 +21,14 @@ type Fault struct {
 	launch func(*catalog.Launch)
 }
 
-// Faults lists them.
+// Faults returns all faults. A test loops over them with Hostile.SetFault and
+// expects that each one is rejected.
 func Faults() []Fault { return slices.Clone(faults) }
 
 var faults = slices.Concat(syncFaults, entryFaults, bundleFaults, launchFaults)
 
-// lastEntry is the place of the last entry of a sync.
+// lastEntry returns the index of the last step of a sync that has an entry. It
+// panics if there is none, which is an error of the test.
 func lastEntry(steps []catalog.SyncStep) int {
 	for i, step := range slices.Backward(steps) {
 		if step.Entry != nil {
@@ -35,7 +38,8 @@ func lastEntry(steps []catalog.SyncStep) int {
 	panic("catalogtest: a sync without entries cannot be falsified")
 }
 
-// changed falsifies the last entry of a sync.
+// changed falsifies the last entry of a sync. It copies the entry, because the
+// honest source may keep a pointer to it.
 func changed(change func(*catalog.Entry)) func([]catalog.SyncStep) []catalog.SyncStep {
 	return func(steps []catalog.SyncStep) []catalog.SyncStep {
 		i := lastEntry(steps)
@@ -46,7 +50,7 @@ func changed(change func(*catalog.Entry)) func([]catalog.SyncStep) []catalog.Syn
 	}
 }
 
-// ended falsifies the end of a sync.
+// ended falsifies the last step of a sync.
 func ended(change func(*catalog.End)) func([]catalog.SyncStep) []catalog.SyncStep {
 	return func(steps []catalog.SyncStep) []catalog.SyncStep {
 		end := *steps[len(steps)-1].End
@@ -56,7 +60,7 @@ func ended(change func(*catalog.End)) func([]catalog.SyncStep) []catalog.SyncSte
 	}
 }
 
-// begun falsifies the begin of a sync.
+// begun falsifies the first step of a sync.
 func begun(change func(*catalog.Begin)) func([]catalog.SyncStep) []catalog.SyncStep {
 	return func(steps []catalog.SyncStep) []catalog.SyncStep {
 		begin := *steps[0].Begin
@@ -66,6 +70,9 @@ func begun(change func(*catalog.Begin)) func([]catalog.SyncStep) []catalog.SyncS
 	}
 }
 
+// syncFaults break the frame of a sync (missing, repeated or contradicting
+// steps), its totals, its pin, or an entry. The entries try to inject scripts,
+// control characters, paths and oversized texts.
 var syncFaults = []Fault{
 	{Name: "sync: nothing at all", Verb: "sync", sync: func([]catalog.SyncStep) []catalog.SyncStep { return nil }},
 	{Name: "sync: cut before the end", Verb: "sync", sync: func(s []catalog.SyncStep) []catalog.SyncStep { return s[:len(s)-1] }},
@@ -123,12 +130,13 @@ var syncFaults = []Fault{
 	})},
 }
 
+// entryFaults answer with another entry, or with one that cannot be verified.
 var entryFaults = []Fault{
 	{Name: "entry: another slug", Verb: "entry", entry: func(e *catalog.Entry) { e.Slug += "x" }},
 	{Name: "entry: no digest", Verb: "entry", entry: func(e *catalog.Entry) { e.Digest = "" }},
 }
 
-// manifested falsifies the manifest of a bundle.
+// manifested falsifies the manifest of a bundle and keeps its contents.
 func manifested(change func(*catalog.Manifest)) func(hostileBundle) []catalog.BundlePart {
 	return func(b hostileBundle) []catalog.BundlePart {
 		change(&b.manifest)
@@ -136,7 +144,7 @@ func manifested(change func(*catalog.Manifest)) func(hostileBundle) []catalog.Bu
 	}
 }
 
-// content falsifies the contents of a bundle.
+// content falsifies the contents of a bundle and keeps its manifest.
 func content(change func([]byte) []byte) func(hostileBundle) []catalog.BundlePart {
 	return func(b hostileBundle) []catalog.BundlePart {
 		b.data = change(bytes.Clone(b.data))
@@ -149,6 +157,9 @@ func pathed(path string) func(hostileBundle) []catalog.BundlePart {
 	return manifested(func(m *catalog.Manifest) { m.Files[len(m.Files)-1].Path = path })
 }
 
+// bundleFaults break the order of the parts, the sizes and checksums, or the
+// manifest. Paths try to leave the folder, to become options of a program, or
+// to place one file below another.
 var bundleFaults = []Fault{
 	{Name: "bundle: nothing at all", Verb: "bundle", bundle: func(hostileBundle) []catalog.BundlePart { return nil }},
 	{Name: "bundle: only the manifest", Verb: "bundle", bundle: func(b hostileBundle) []catalog.BundlePart { return b.parts()[:1] }},
@@ -215,6 +226,9 @@ var bundleFaults = []Fault{
 	}},
 }
 
+// launchFaults try to run another program, to load code through the
+// environment, to write files outside of the run's folder, or to run without a
+// limit.
 var launchFaults = []Fault{
 	{Name: "launch: a program out of the bundle", Verb: "launch", launch: func(l *catalog.Launch) { l.Program = "../../../bin/sh" }},
 	{Name: "launch: a program that is not there", Verb: "launch", launch: func(l *catalog.Launch) { l.Program = "nowhere.sh" }},
@@ -241,12 +255,14 @@ var launchFaults = []Fault{
 	}},
 }
 
+// variable adds an environment variable to a launch.
 func variable(name string) func(*catalog.Launch) {
 	return func(l *catalog.Launch) {
 		l.Environment = append(l.Environment, catalog.Variable{Name: name, Value: "x"})
 	}
 }
 
+// prepared adds a file that is written before a launch.
 func prepared(path string) func(*catalog.Launch) {
 	return func(l *catalog.Launch) { l.Prepare = append(l.Prepare, catalog.PreparedFile{Path: path}) }
 }

@@ -9,10 +9,11 @@ import (
 	"github.com/hostler/hostler/sdk/catalog"
 )
 
-// Hostile is a source that passes on another one's answers and falsifies those
-// of one verb, as one of Faults says. Whoever reads from a source proves with
-// it that nothing of what it falsifies is believed. Its methods may be called
-// at the same time.
+// Hostile is a source that passes on the answers of another source and
+// falsifies those of one verb, as one of Faults describes. Tests of code that
+// reads from a source use it to prove that nothing falsified is believed. It is
+// safe for concurrent use. Unlike a real hostile source it answers in finite
+// time.
 type Hostile struct {
 	source catalog.Source
 	mu     sync.Mutex
@@ -29,8 +30,8 @@ var (
 // SetFault.
 func NewHostile(source catalog.Source) *Hostile { return &Hostile{source: source} }
 
-// SetFault sets what is falsified from now on, by Fault.Name; empty for
-// nothing. A name that is none panics.
+// SetFault sets the fault by its name, or none for "". It panics for an unknown
+// name, so that a renamed fault does not silently test nothing.
 func (h *Hostile) SetFault(name string) {
 	if name != "" && !slices.ContainsFunc(faults, func(f Fault) bool { return f.Name == name }) {
 		panic(fmt.Sprintf("catalogtest: there is no fault %q", name))
@@ -40,7 +41,8 @@ func (h *Hostile) SetFault(name string) {
 	h.fault = name
 }
 
-// now is the fault that is set for a verb; its zero value for none.
+// now returns the current fault if it falsifies the verb, otherwise a zero
+// Fault.
 func (h *Hostile) now(verb string) Fault {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -70,7 +72,8 @@ type HostileCatalog struct {
 	h *Hostile
 }
 
-// Sync implements catalog.Catalog.
+// Sync collects the honest steps, falsifies them, and sends all of them even if
+// the receiver returns errors, as a hostile source would.
 func (c *HostileCatalog) Sync(ctx context.Context, request catalog.SyncRequest, each func(catalog.SyncStep) error) error {
 	fault := c.h.now("sync")
 	if fault.sync == nil {
@@ -99,7 +102,8 @@ func (c *HostileCatalog) Entry(ctx context.Context, slug string, pin catalog.Pin
 	return e, err
 }
 
-// Bundle implements catalog.Catalog.
+// Bundle collects the honest bundle, falsifies it, and ignores the receiver's
+// errors.
 func (c *HostileCatalog) Bundle(ctx context.Context, request catalog.BundleRequest, each func(catalog.BundlePart) error) error {
 	fault := c.h.now("bundle")
 	if fault.bundle == nil {
@@ -123,7 +127,8 @@ func (c *HostileCatalog) Bundle(ctx context.Context, request catalog.BundleReque
 	return nil
 }
 
-// hostileBundle is a bundle before it is falsified.
+// hostileBundle is an honest bundle before it is falsified. data contains the
+// contents of all files in the order of the manifest.
 type hostileBundle struct {
 	manifest catalog.Manifest
 	data     []byte

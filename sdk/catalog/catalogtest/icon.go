@@ -8,6 +8,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// testIcon checks that every icon is an https address or can be fetched, stays
+// below catalog.MaxIcon, and is not sent again if its ETag is known.
 func testIcon(t *testing.T, s *suite) {
 	fetcher, ok := catalog.As[catalog.IconFetcher](s.catalog)
 	l := s.whole(t)
@@ -41,6 +43,8 @@ func testIcon(t *testing.T, s *suite) {
 	}
 }
 
+// testPopularity checks Ranker. An Unsupported error is fine, because an
+// administrator can switch it off. Scores must not be NaN.
 func testPopularity(t *testing.T, s *suite) {
 	ranker, ok := catalog.As[catalog.Ranker](s.catalog)
 	if !ok {

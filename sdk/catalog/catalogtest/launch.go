@@ -9,8 +9,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// launchRequest is one with everything that the service knows. The answers are
-// as many as the entry asks for.
+// launchRequest returns a request with everything that the service knows about
+// a run. It has as many answers as the entry asks questions.
 func launchRequest(e catalog.Entry, m catalog.Manifest) catalog.LaunchRequest {
 	return catalog.LaunchRequest{
 		Slug: e.Slug, Pin: m.Pin, Purpose: m.Purpose, Place: m.Place, Name: "suite-app", Container: "9001", Tags: []string{"svc-job-1", "app"},
@@ -19,7 +19,8 @@ func launchRequest(e catalog.Entry, m catalog.Manifest) catalog.LaunchRequest {
 	}
 }
 
-// launched checks the launch of a request.
+// launched returns the launch of a request. It must pass the checks that the
+// service makes before it runs anything.
 func launched(t *testing.T, s *suite, request catalog.LaunchRequest, m catalog.Manifest) (catalog.Launch, bool) {
 	t.Helper()
 	l, err := s.catalog.Launch(t.Context(), request)
@@ -32,6 +33,9 @@ func launched(t *testing.T, s *suite, request catalog.LaunchRequest, m catalog.M
 	return l, err == nil
 }
 
+// testLaunch checks that launches are valid and repeatable. For an installation
+// the job's tag must reach the program, because the service finds the new
+// container by it after a crash.
 func testLaunch(t *testing.T, s *suite) {
 	l := s.whole(t)
 	for i, e := range l.installable(t) {
@@ -69,8 +73,9 @@ func mentions(l catalog.Launch, word string) bool {
 	return slices.ContainsFunc(l.Arguments, func(a string) bool { return strings.Contains(a, word) })
 }
 
-// Words of a caller arrive as they are, as values, or are refused as Invalid;
-// they never become a name of a variable or a program.
+// testLaunchHostile passes hostile texts as names and overrides. They must
+// arrive unchanged as values or be refused as Invalid; they must never change
+// which program runs.
 func testLaunchHostile(t *testing.T, s *suite) {
 	l := s.whole(t)
 	e := l.installable(t)[0]
@@ -105,6 +110,8 @@ func testLaunchHostile(t *testing.T, s *suite) {
 	}
 }
 
+// testLaunchRefused checks that overrides which are no options of the entry are
+// Invalid, in particular variables that load code or change PATH.
 func testLaunchRefused(t *testing.T, s *suite) {
 	l := s.whole(t)
 	e := l.installable(t)[0]

@@ -14,10 +14,13 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Memory is a source whose states a test sets, one after the other. Its zero
-// value has no state yet. Its methods may be called at the same time.
+// Memory is a source in memory whose states a test adds one after the other.
+// Its zero value has no state. It is safe for concurrent use. Unlike a real
+// source it keeps every state forever, has no cache and never needs the
+// network, so a bundle at any old pin is available.
 type Memory struct {
-	// Name is the source's; empty is "mem". It is set before the first call.
+	// Name is the name of the source; empty means "mem". Set it before the
+	// first call.
 	Name string
 
 	mu     sync.Mutex
@@ -26,15 +29,17 @@ type Memory struct {
 	fault  func(verb string) error
 }
 
-// State is all that a source has at one pin.
+// State is everything that a source has at one pin.
 type State struct {
 	Entries    []catalog.Entry
 	Categories []catalog.Category
-	// Files are the contents of the bundles, by slug and path. A path that
-	// begins with "overlay/" is the source's own.
+	// Files are the contents of the bundles by slug and path. A path that
+	// begins with "engine/" belongs to the engine, one with "overlay/" to the
+	// source itself, and all others to the app.
 	Files map[string]map[string]string
 }
 
+// state is a State with its pin.
 type state struct {
 	State
 	pin catalog.Pin
@@ -46,9 +51,10 @@ var (
 	_ catalog.IconFetcher = (*MemoryCatalog)(nil)
 )
 
-// Add adds a state, which is the newest from then on, and gives its pin.
-// Entries get their digest, and as the pin of their own files that of the
-// newest state in which these were the same.
+// Add adds a state, which becomes the newest, and returns its pin. It computes
+// the digests of the entries. The App pin of an entry is the pin of the first
+// state since which its own files are unchanged, so that updates of other
+// entries do not look like an update of this one.
 func (m *Memory) Add(s State) catalog.Pin {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -75,15 +81,15 @@ func (m *Memory) Add(s State) catalog.Pin {
 	return pin
 }
 
-// own are those of some files that are not the engine's.
+// own returns the files that do not belong to the engine.
 func own(files map[string]string) map[string]string {
 	files = maps.Clone(files)
 	maps.DeleteFunc(files, func(path, _ string) bool { return classOf(path) == catalog.EngineFile })
 	return files
 }
 
-// classOf is the class of a file: what lies below "engine/" is the engine's,
-// and of all else the builder knows.
+// classOf returns the class of a file of the engine. For all other files it
+// returns "", and the builder of bundles decides by the path.
 func classOf(path string) catalog.FileClass {
 	if strings.HasPrefix(path, "engine/") {
 		return catalog.EngineFile
@@ -91,7 +97,7 @@ func classOf(path string) catalog.FileClass {
 	return ""
 }
 
-// SetIcon adds the picture of a reference.
+// SetIcon sets the picture of an icon reference.
 func (m *Memory) SetIcon(reference string, data []byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -101,8 +107,8 @@ func (m *Memory) SetIcon(reference string, data []byte) {
 	m.icons[reference] = data
 }
 
-// SetFault sets what is asked before each call, whose name it gets in lower
-// case; an error of it is the call's. Nil takes it away.
+// SetFault sets a function that runs before each call, with the name of the
+// call in lower case. Its error becomes the error of the call. Nil removes it.
 func (m *Memory) SetFault(fault func(verb string) error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -10,6 +10,17 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// aliases tests AliasManager on an empty scope of each kind. The rules are the
+// same for aliases, IP sets, members and groups:
+//
+//   - Every change makes the digest change, and nothing else does.
+//   - A change with a stale digest is a Conflict with the field "digest"
+//     and changes nothing; an empty digest skips the check.
+//   - A taken name is a Conflict, an unknown one NotFound, and an
+//     impossible one Invalid, each with its field.
+//   - A comment of one line is stored byte by byte; several lines and
+//     control characters are Invalid, because backends write them into
+//     configuration files.
 func (s *suite) aliases(t *testing.T) {
 	lacks[firewall.AliasManager](t, s)
 	one := firewall.Alias{Name: "office", CIDR: "192.0.2.10", Comment: "für das Büro"}

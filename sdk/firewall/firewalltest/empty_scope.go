@@ -10,13 +10,14 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// ground is an empty scope that a case works on.
+// ground is an empty scope that belongs to one case, with the suite.
 type ground struct {
 	EmptyScope
 	s *suite
 }
 
-// eachScope runs a case for each kind of scope that has the ability, on an empty one.
+// eachScope runs a case once for each kind of scope that has the ability, each
+// time on a new empty scope. Without the hook Empty it skips them.
 func eachScope[Optional any](t *testing.T, s *suite, name string, body func(t *testing.T, ctx context.Context, g ground)) {
 	t.Helper()
 	for _, kind := range firewall.ScopeKinds() {
@@ -32,7 +33,8 @@ func eachScope[Optional any](t *testing.T, s *suite, name string, body func(t *t
 	}
 }
 
-// lacks skips the test of an ability that no scope has.
+// lacks skips a test if the firewall does not have the ability on any scope,
+// and otherwise lets it run in parallel with others.
 func lacks[Optional any](t *testing.T, s *suite) {
 	t.Helper()
 	t.Parallel()
@@ -41,18 +43,21 @@ func lacks[Optional any](t *testing.T, s *suite) {
 	}
 }
 
-// reads and changes open the scope's firewall with the token for it.
+// reads opens the firewall with the token for monitoring, which may only read.
 func reads[Optional any](t *testing.T, g ground) Optional {
 	t.Helper()
 	return open[Optional](t, g.s, g.Target(t, endpoint.Monitoring))
 }
 
+// changes opens the firewall with the token for lifecycle, which may change it.
 func changes[Optional any](t *testing.T, g ground) Optional {
 	t.Helper()
 	return open[Optional](t, g.s, g.Target(t, endpoint.Lifecycle))
 }
 
-// noRight calls with the token that may only read, and with a wrong one.
+// noRight makes a call with a token that may only read, which must be Denied,
+// and with an unknown one, which must be TokenRejected. The caller checks
+// afterwards that nothing changed.
 func noRight[Optional any](t *testing.T, g ground, call func(Optional) error) {
 	t.Helper()
 	wantKind(t, call(reads[Optional](t, g)), plugin.Denied)
@@ -77,6 +82,7 @@ func wantNone(t *testing.T, what string, err error) {
 	}
 }
 
+// must ends the test on an error. what says what was done.
 func must(t *testing.T, what string, err error) {
 	t.Helper()
 	if err != nil {
@@ -84,23 +90,29 @@ func must(t *testing.T, what string, err error) {
 	}
 }
 
+// ptr returns a pointer to a value, for optional fields.
 func ptr[T any](v T) *T { return &v }
 
-// hostileTexts are no single lines of text, or too long for a comment.
+// hostileTexts returns texts that are not one line (line ends, control
+// characters, U+2028), or that are too long for a comment. A backend that
+// accepted one could be made to write another line into a configuration file.
 func hostileTexts() []string {
 	return []string{"n\x00", "two\nlines", "two\r\nlines", "\x1b[31m", "\x7f", "one\u2028two", strings.Repeat("n", 10_000)}
 }
 
-// hostileNames are no names of anything.
+// hostileNames returns texts that cannot be names: paths, options, URL syntax,
+// and a section header of Proxmox VE's firewall files ("[RULES]").
 func hostileNames() []string {
 	return append(hostileTexts(), "", ".", "..", "../rules", "a/b", "a b", "-a", "+a", "a?x=1", "a%2fb", "a#b", "ä", "[RULES]")
 }
 
-// hostileNetworks are no addresses, no networks, and no names of aliases.
+// hostileNetworks returns texts that are neither addresses nor networks nor
+// names of aliases, among them impossible prefixes and a zone.
 func hostileNetworks() []string {
 	return append(hostileTexts(), "", ".", "..", "../10.0.0.0", "10.0.0.0/33", "10.0.0.256", "2001:db8::/129", "10.0.0.0/8/8", "10.0.0.1 ",
 		"fe80::1%eth0", "10.0.0.0/-1", "a b")
 }
 
-// neverADigest is the digest of nothing.
+// neverADigest has the form of a digest (40 hexadecimal digits, like SHA-1) but
+// belongs to no content.
 const neverADigest = "0123456789abcdef0123456789abcdef01234567"

@@ -11,9 +11,10 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// EvaluationSetup is where packets are judged: two guests of one endpoint, with a
-// network interface and an address of one version of IP each that the rules of
-// that guest act on as soon as the firewall is on. Nothing is changed there.
+// EvaluationSetup is where packets are evaluated: two guests of one endpoint.
+// Each has a network interface and an address, both of the same IP version, to
+// which the guest's rules apply as soon as the firewall is on. The cases change
+// nothing; they pass assumed states instead.
 type EvaluationSetup struct {
 	Target func(t testing.TB, capability endpoint.Capability) endpoint.Target
 	// From and To are the guests, and Node is a node with an address.
@@ -21,6 +22,11 @@ type EvaluationSetup struct {
 	Node     string
 }
 
+// evaluate tests Evaluator, which computes what a firewall would do with a
+// packet. Nothing is sent. Assumed states replace the rules of a scope, so the
+// plan of a change can be evaluated before it is made. A verdict names the rule
+// or check that decided; what the backend cannot evaluate is Unknown with a
+// reason, never a guess.
 func (s *suite) evaluate(t *testing.T) {
 	lacks[firewall.Evaluator](t, s)
 	s.evaluated(t, "a rule decides, or a policy", func(t *testing.T, ctx context.Context, e evaluated) {
@@ -206,12 +212,13 @@ func (s *suite) evaluate(t *testing.T) {
 	})
 }
 
-// evaluated is Evaluated with the opened firewall.
+// evaluated is an EvaluationSetup with its opened firewall.
 type evaluated struct {
 	EvaluationSetup
 	fw firewall.Evaluator
 }
 
+// evaluated runs a case with the hook Evaluated, or skips it.
 func (s *suite) evaluated(t *testing.T, name string, body func(t *testing.T, ctx context.Context, e evaluated)) {
 	t.Helper()
 	s.run(t, name, func(t *testing.T, ctx context.Context) {
@@ -223,14 +230,17 @@ func (s *suite) evaluated(t *testing.T, name string, body func(t *testing.T, ctx
 	})
 }
 
+// from and to return the sender and the receiver as ends of a packet.
 func (e evaluated) from() firewall.End { return firewall.End{Kind: firewall.GuestEnd, Guest: &e.From} }
 func (e evaluated) to() firewall.End   { return firewall.End{Kind: firewall.GuestEnd, Guest: &e.To} }
 
+// tcp returns a packet from the sender to a TCP port of the receiver.
 func (e evaluated) tcp(port int) firewall.Packet {
 	return firewall.Packet{From: e.from(), To: e.to(), Protocol: "tcp", DestinationPort: port}
 }
 
-// rules are one that is switched off, and one that lets tcp 443 in.
+// rules returns a disabled rule that accepts port 80, and an enabled one that
+// accepts port 443.
 func (e evaluated) rules() []firewall.Rule {
 	return []firewall.Rule{
 		{Direction: firewall.DirectionIn, Action: "ACCEPT", Protocol: "tcp", DestinationPort: "80"},
@@ -238,8 +248,8 @@ func (e evaluated) rules() []firewall.Rule {
 	}
 }
 
-// assume are the cluster, the sender and the receiver, all switched on; the
-// receiver has these rules and drops what they do not accept.
+// assume returns states of the cluster, the sender and the receiver with their
+// firewalls on. The receiver has the given rules and drops everything else.
 func (e evaluated) assume(rules []firewall.Rule) []firewall.State {
 	yes := true
 	on := firewall.Options{Enable: &yes, PolicyIn: "DROP", PolicyOut: "ACCEPT"}
@@ -249,7 +259,9 @@ func (e evaluated) assume(rules []firewall.Rule) []firewall.State {
 	}
 }
 
-// wellFormed holds a verdict against what its fields say of each other.
+// wellFormed checks a verdict for contradictions: a reason if and only if it is
+// Unknown, every hop but the last one accepted, and steps only if a trace was
+// requested. The last step of a hop is the one that decided.
 func wellFormed(t *testing.T, v firewall.Verdict, traced bool) {
 	t.Helper()
 	ok := slices.Contains(firewall.Outcomes(), v.Outcome) && (v.Outcome == firewall.Unknown) == (v.Reason != "")

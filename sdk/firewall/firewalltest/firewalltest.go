@@ -1,7 +1,16 @@
-// Package firewalltest is the conformance suite of the firewall kind. A
-// backend's test calls Run with a Config; every case runs twice, directly and
-// over real gRPC. Cases of abilities that the firewall does not have, and cases
-// for which the Config has no hook, are skipped with the reason.
+// Package firewalltest is the conformance suite for firewall backends. A
+// backend that passes it works with Hostler; the suite checks the contract in
+// the comments of package firewall.
+//
+// A backend's test calls Run with a Config. Every case runs twice: with the
+// backend itself, and over real gRPC through the server that plugin.Serve uses.
+// Cases are skipped, with the reason, if the firewall does not have the ability
+// or if the Config has no hook for them.
+//
+// Cases run in parallel and change what they work on, so each hook that returns
+// something to change must return another one each time. Use a simulator or a
+// machine that may be changed: on a real one, switching a firewall on can lock
+// you out.
 package firewalltest
 
 import (
@@ -18,61 +27,70 @@ import (
 )
 
 // EmptyScope is a scope without rules, names and options that no other case
-// touches, and where it is.
+// uses, and the endpoint that it belongs to.
 type EmptyScope struct {
 	Scope firewall.Scope
-	// Target gives a working, pinned target with the capability's proper token.
+	// Target returns a working target with a pinned certificate and a token
+	// with the privileges of the capability.
 	Target func(t testing.TB, capability endpoint.Capability) endpoint.Target
 }
 
-// LogSetup is a log with the lines that it has: three or more, numbered from
-// 1 on, at least one of them with an entry. A line with an entry is a second or
-// more later than the one before.
+// LogSetup is a log with known content: at least three lines, numbered from 1,
+// of which at least one can be parsed into an entry. The time of a line with an
+// entry is at least one second after the previous line, because queries have a
+// resolution of one second.
 type LogSetup struct {
 	Scope firewall.Scope
 	Lines []firewall.LogLine
 }
 
-// List is the rules of a scope.
+// List is a scope and the rules that it has, in order.
 type List struct {
 	Scope firewall.Scope
 	Rules []firewall.Rule
 }
 
-// Config is a backend and the world that it is tried in.
+// Config describes a backend and the world in which it is tested. A nil hook
+// skips the cases that need it.
 type Config struct {
-	// Backend and FirewallType are as in firewall.Service. Required.
+	// Backend and FirewallType are the same as in firewall.Service. Required.
 	Backend      firewall.Backend
 	FirewallType firewall.Firewall
-	// Target gives a working, pinned target with the capability's proper token. Required.
+	// Target returns a working target with a pinned certificate and a token
+	// with the privileges of the capability. Required.
 	Target func(t testing.TB, capability endpoint.Capability) endpoint.Target
-	// Patience is how long anything that must come may take; zero is 2 min.
+	// Patience limits each case; zero means two minutes.
 	Patience time.Duration
 
-	// Lists gives scopes of all kinds with the rules that they have, some of them none.
+	// Lists returns scopes of all kinds with their rules, some of them without
+	// any.
 	Lists func(t testing.TB) []List
-	// Change changes the rules of one scope, which no other case reads, and gives it.
+	// Change changes the rules of one scope, which no other case reads, and
+	// returns the scope. It is called twice for the same scope.
 	Change func(t testing.TB) firewall.Scope
-	// Guest gives a guest of its own, whose options are not set, to each case that changes those.
+	// Guest returns a guest without options for each case that changes them.
 	Guest func(t testing.TB) firewall.Guest
-	// Empty gives an empty scope of a kind, each time another one: all cases
-	// that change something need it. Two clusters' are two endpoints.
+	// Empty returns another empty scope of a kind each time. All cases that
+	// change something need it. Two cluster scopes are two endpoints.
 	Empty func(t testing.TB, kind firewall.ScopeKind) EmptyScope
-	// Rules are three or more different rules, with a comment each, that every
-	// scope takes; nil is rules with actions of Policies and ports.
+	// Rules are at least three different rules with comments that every scope
+	// accepts. Nil means rules that accept, drop and reject ports.
 	Rules []firewall.Rule
-	// Options are values to set at a kind of scope, best of every option that
-	// it has. A kind without them skips its case.
+	// Options are values to set, by kind of scope, ideally for every option
+	// that the kind has. A kind without values is skipped.
 	Options map[firewall.ScopeKind]firewall.Options
-	// Log gives logs of all kinds of scopes that have one.
+	// Log returns logs of all kinds of scopes that have one.
 	Log func(t testing.TB) []LogSetup
-	// Evaluated gives where packets are judged.
+	// Evaluated returns where packets are evaluated.
 	Evaluated func(t testing.TB) EvaluationSetup
-	// Lacking gives a target whose token may not read the rules of the cluster.
+	// Lacking returns a target whose token may not read the rules of the
+	// cluster.
 	Lacking func(t testing.TB) endpoint.Target
 }
 
-// Run runs the suite.
+// Run runs the suite as subtests of t, once with the backend itself ("direct")
+// and once through gRPC ("grpc"). The cases of unsupported scopes only run
+// through gRPC, because the SDK answers them there on behalf of the backend.
 func Run(t *testing.T, cfg Config) {
 	if cfg.Backend == nil || cfg.FirewallType == nil || cfg.Target == nil {
 		t.Fatal("firewalltest: Backend, FirewallType and Target are required")
@@ -124,19 +142,21 @@ func Run(t *testing.T, cfg Config) {
 	}
 }
 
-// suite is one run of all cases with one form of the backend.
+// suite is one run of all cases, with the backend itself or with its client.
 type suite struct {
 	Config
 	backend firewall.Backend
 	info    firewall.Info
 }
 
-// has reports whether a kind of scope has the ability that is one of the optional interfaces.
+// has reports whether a kind of scope has the ability of an optional interface,
+// as the backend describes itself.
 func has[Optional any](s *suite, kind firewall.ScopeKind) bool {
 	return s.info.Has(kind, firewall.AbilityName[Optional]())
 }
 
-// run is one case.
+// run runs one case as a parallel subtest, with a context that ends after
+// Patience.
 func (s *suite) run(t *testing.T, name string, body func(t *testing.T, ctx context.Context)) {
 	t.Run(name, func(t *testing.T) {
 		t.Parallel()
@@ -146,7 +166,9 @@ func (s *suite) run(t *testing.T, name string, body func(t *testing.T, ctx conte
 	})
 }
 
-// open opens a firewall as one of the optional interfaces, and closes it with the test.
+// open opens a firewall as an optional interface and closes it at the end of
+// the test. It ends the test if the firewall lacks an ability that the backend
+// claims.
 func open[Optional any](t *testing.T, s *suite, target endpoint.Target) Optional {
 	t.Helper()
 	fw, err := s.backend.Open(t.Context(), target)
@@ -165,7 +187,8 @@ func open[Optional any](t *testing.T, s *suite, target endpoint.Target) Optional
 	return optional
 }
 
-// wantKind fails the test unless err is an Error of the kind with a message.
+// wantKind ends the test unless err is a plugin.Error of the kind with a
+// message.
 func wantKind(t *testing.T, err error, kind plugin.ErrorKind) *plugin.Error {
 	t.Helper()
 	e := asError(err)
@@ -175,7 +198,7 @@ func wantKind(t *testing.T, err error, kind plugin.ErrorKind) *plugin.Error {
 	return e
 }
 
-// asError is the Error in err, nil for none.
+// asError returns the plugin.Error in err, or nil.
 func asError(err error) *plugin.Error {
 	var e *plugin.Error
 	if !errors.As(err, &e) {

@@ -11,6 +11,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// groups tests GroupManager. Groups belong to the cluster. A group with rules
+// cannot be deleted, and renaming it keeps its rules.
 func (s *suite) groups(t *testing.T) {
 	lacks[firewall.GroupManager](t, s)
 	one, two := firewall.Group{Name: "web", Comment: "für das Netz"}, firewall.Group{Name: "mail-2"}
@@ -121,6 +123,8 @@ func (g ground) wantGroups(t *testing.T, ctx context.Context, before string, wan
 	return digest
 }
 
+// macros tests MacroLister: names are unique, and a wrong token is rejected
+// even though the list may be the same for everyone.
 func (s *suite) macros(t *testing.T) {
 	lacks[firewall.MacroLister](t, s)
 	s.run(t, "each once, with what it is", func(t *testing.T, ctx context.Context) {

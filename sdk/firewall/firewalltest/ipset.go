@@ -10,6 +10,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// ipSets tests IPSetManager: sets are created and deleted, with and without
+// members.
 func (s *suite) ipSets(t *testing.T) {
 	lacks[firewall.IPSetManager](t, s)
 	one, two := firewall.IPSet{Name: "web", Comment: "für das Netz"}, firewall.IPSet{Name: "mail-2"}

@@ -10,6 +10,9 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// ipSetMembers tests IPSetMemberEditor. Members are identified by their CIDR. A
+// set with members is only deleted with force, and the refusal names the field
+// "members".
 func (s *suite) ipSetMembers(t *testing.T) {
 	lacks[firewall.IPSetMemberEditor](t, s)
 	if _, makes := firewall.As[firewall.IPSetManager](s.FirewallType); !makes {

@@ -11,6 +11,10 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// log tests LogReader: windows of lines, and periods with a resolution of one
+// second. A scope that never wrote a line has an empty log; that is not an
+// error. Total may be -1 if the backend cannot count without reading
+// everything.
 func (s *suite) log(t *testing.T) {
 	lacks[firewall.LogReader](t, s)
 	reader := func(t *testing.T) firewall.LogReader {

@@ -10,6 +10,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// options tests OptionsManager. An option that is not set differs from one that
+// is set to its default, and both must survive a round trip.
 func (s *suite) options(t *testing.T) {
 	t.Parallel()
 	if _, ok := firewall.As[firewall.OptionsManager](s.FirewallType); !ok {
@@ -158,7 +160,8 @@ func (s *suite) allOptions(t *testing.T, ctx context.Context, g ground) {
 	}
 }
 
-// wantOptions wants those options that are set in want as they are there, and gives their names.
+// wantOptions checks that all options of want have their values in now, and
+// returns their names.
 func wantOptions(t *testing.T, now, want firewall.Options) (names []string) {
 	t.Helper()
 	for _, name := range firewall.OptionFlags() {
@@ -190,6 +193,7 @@ func wantOptions(t *testing.T, now, want firewall.Options) (names []string) {
 	return names
 }
 
+// scopeOf returns the scope of a guest.
 func scopeOf(guest firewall.Guest) firewall.Scope {
 	return firewall.Scope{Kind: firewall.GuestScope, Guest: &guest}
 }

@@ -12,6 +12,10 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// rules tests RuleLister: positions count from 0 without gaps, reading does not
+// change the digest, and unknown scopes, nodes and guests are errors. Some
+// backends keep the rules of a guest apart from its node, so a guest on an
+// absent node may have an empty list.
 func (s *suite) rules(t *testing.T) {
 	t.Parallel()
 	if _, ok := firewall.As[firewall.RuleLister](s.FirewallType); !ok {

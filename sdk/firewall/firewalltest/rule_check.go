@@ -8,6 +8,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// ruleCheck tests RuleChecker, which checks a rule without creating it. It
+// works with a token that may only read.
 func (s *suite) ruleCheck(t *testing.T) {
 	lacks[firewall.RuleChecker](t, s)
 	eachScope[firewall.RuleChecker](t, s, "as rules are made", func(t *testing.T, ctx context.Context, g ground) {

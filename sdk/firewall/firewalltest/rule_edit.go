@@ -12,6 +12,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// usualRules returns the rules for a Config without Rules: one of each action,
+// with protocols, ports, addresses and comments.
 func usualRules() []firewall.Rule {
 	return []firewall.Rule{
 		{Direction: firewall.DirectionIn, Action: "ACCEPT", Enabled: true, Protocol: "tcp", DestinationPort: "22",
@@ -23,6 +25,9 @@ func usualRules() []firewall.Rule {
 	}
 }
 
+// ruleEdit tests RuleEditor. The backend decides where a new rule goes, and
+// returns its position and the new digest. An unknown position is NotFound with
+// the field "position", with and without a digest.
 func (s *suite) ruleEdit(t *testing.T) {
 	lacks[firewall.RuleEditor](t, s)
 	eachScope[firewall.RuleEditor](t, s, "made, changed and deleted", func(t *testing.T, ctx context.Context, g ground) {
@@ -213,6 +218,7 @@ func (g ground) listRules(t *testing.T, ctx context.Context, want []firewall.Rul
 	return found, digest
 }
 
+// listAny returns the rules without comparing them.
 func (g ground) listAny(t *testing.T, ctx context.Context) []firewall.Rule {
 	t.Helper()
 	found, _, err := reads[firewall.RuleLister](t, g).Rules(ctx, g.Scope)
@@ -239,6 +245,8 @@ func bare(rules []firewall.Rule) []firewall.Rule {
 	return rules
 }
 
+// sorted returns the rules in a canonical order, for backends whose rules have
+// no order.
 func sorted(rules []firewall.Rule) []firewall.Rule {
 	return slices.SortedFunc(slices.Values(rules), func(a, b firewall.Rule) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 }

@@ -10,6 +10,10 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// ruleMove tests RuleMover with every pair of positions. to is the position of
+// the rule after the move. Moving a rule to where it is changes nothing, not
+// even the digest. An unknown source is NotFound with the field "position", an
+// unknown destination Invalid with the field "to".
 func (s *suite) ruleMove(t *testing.T) {
 	lacks[firewall.RuleMover](t, s)
 	if _, edits := firewall.As[firewall.RuleEditor](s.FirewallType); !edits {

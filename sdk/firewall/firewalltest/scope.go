@@ -9,7 +9,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// scopes asks for every ability where it is not.
+// scopes calls every ability on kinds of scopes that do not have it. It checks
+// the SDK's server and client more than the backend.
 func (s *suite) scopes(t *testing.T) {
 	t.Parallel()
 	lacking(t, s, func(ctx context.Context, fw firewall.RuleLister, on firewall.Scope) error {
@@ -48,8 +49,9 @@ func (s *suite) scopes(t *testing.T) {
 	})
 }
 
-// lacking wants the call refused at each kind of scope that has not the
-// ability, and with no field where no scope has it.
+// lacking checks that a call is Unsupported on each kind of scope without the
+// ability. The error names the field "scope" if another kind has the ability,
+// and no field if none has.
 func lacking[Optional any](t *testing.T, s *suite, call func(context.Context, Optional, firewall.Scope) error) {
 	name := firewall.AbilityName[Optional]()
 	s.run(t, name, func(t *testing.T, ctx context.Context) {

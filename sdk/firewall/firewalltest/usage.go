@@ -9,6 +9,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// references tests ReferenceLister: the text of a reference can be used as the
+// source of a rule.
 func (s *suite) references(t *testing.T) {
 	lacks[firewall.ReferenceLister](t, s)
 	eachScope[firewall.ReferenceLister](t, s, "what rules may name", func(t *testing.T, ctx context.Context, g ground) {
@@ -48,6 +50,7 @@ func (g ground) makeObjects(t *testing.T, ctx context.Context) map[firewall.Obje
 	return made
 }
 
+// reference returns the reference to an object of the scope.
 func (g ground) reference(t *testing.T, ctx context.Context, kind firewall.ObjectKind, name string) firewall.Reference {
 	t.Helper()
 	all, err := reads[firewall.ReferenceLister](t, g).References(ctx, g.Scope)
@@ -59,6 +62,9 @@ func (g ground) reference(t *testing.T, ctx context.Context, kind firewall.Objec
 	return all[i]
 }
 
+// usage tests UsageFinder, which finds the rules and IP sets that name an
+// object, so that a plan can warn before it is deleted. An object without uses,
+// or that does not exist, has no places.
 func (s *suite) usage(t *testing.T) {
 	lacks[firewall.UsageFinder](t, s)
 	eachScope[firewall.UsageFinder](t, s, "of what rules and sets name", func(t *testing.T, ctx context.Context, g ground) {
@@ -126,6 +132,8 @@ func (g ground) wantPlaces(t *testing.T, ctx context.Context, kind firewall.Obje
 	}
 }
 
+// sameScope compares two scopes, guests only by kind and ID: a backend may
+// leave out the node.
 func sameScope(a, b firewall.Scope) bool {
 	if a.Guest != nil && b.Guest != nil && (a.Guest.Kind != b.Guest.Kind || a.Guest.ID != b.Guest.ID) {
 		return false

@@ -82,6 +82,7 @@ func (f *Firewall) DeleteAlias(ctx context.Context, scope firewall.Scope, name, 
 	})
 }
 
+// editAliases changes the aliases of a scope after checking the digest.
 func (f *Firewall) editAliases(ctx context.Context, method string, scope firewall.Scope, sum string, do func(*state) error) error {
 	return f.change(ctx, method, func(e *Endpoint) error {
 		s, err := f.at(e, scope, "aliases")
@@ -95,11 +96,13 @@ func (f *Firewall) editAliases(ctx context.Context, method string, scope firewal
 	})
 }
 
-// alias is where the alias of a name is, whatever its case; -1 for nowhere.
+// alias returns the index of an alias, or -1. Case does not matter, like in
+// Proxmox VE.
 func (s *state) alias(name string) int {
 	return slices.IndexFunc(s.aliases, func(a firewall.Alias) bool { return strings.EqualFold(a.Name, name) })
 }
 
+// checkAlias returns an Invalid error for a bad name, address or comment.
 func checkAlias(a firewall.Alias) error {
 	if err := firewall.CheckName(firewall.FieldName, a.Name); err != nil {
 		return err
@@ -110,7 +113,7 @@ func checkAlias(a firewall.Alias) error {
 	return firewall.CheckText(firewall.FieldComment, a.Comment, firewall.MaxComment)
 }
 
-// network holds for an address or a network.
+// network reports whether a text is an address without a zone, or a network.
 func network(text string) bool {
 	if addr, err := netip.ParseAddr(text); err == nil {
 		return addr.Zone() == ""

@@ -13,11 +13,11 @@ import (
 
 var _ firewall.Evaluator = (*Firewall)(nil)
 
-// NIC is a network interface of a guest or node.
+// NIC is a network interface of a guest or node, with one address.
 type NIC struct{ Name, Address string }
 
-// SetNICs makes the network interfaces of a guest or node known, and the scope
-// with them. Packets from and to one without are Unknown.
+// SetNICs sets the network interfaces of a guest or node, and adds its scope.
+// Without interfaces, verdicts about packets from or to it are Unknown.
 func (e *Endpoint) SetNICs(scope firewall.Scope, nics ...NIC) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -28,15 +28,16 @@ func (e *Endpoint) SetNICs(scope firewall.Scope, nics ...NIC) {
 	e.nics[endKey(scope)] = nics
 }
 
-// SetClusterPort makes a TCP port that by which the nodes keep their cluster
-// together; 0 is for none, as at first.
+// SetClusterPort sets the TCP port of the cluster's own traffic, which Compare
+// watches; 0, the default, is none.
 func (e *Endpoint) SetClusterPort(port int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.clusterPort = port
 }
 
-// endKey names a scope whatever the guest's node is.
+// endKey returns the key of a scope without the node of a guest, so that a
+// migrated guest keeps its interfaces.
 func endKey(s firewall.Scope) string {
 	if s.Guest != nil {
 		guest := *s.Guest
@@ -46,13 +47,15 @@ func endKey(s firewall.Scope) string {
 	return key(s)
 }
 
-// evaluation is what packets are held against.
+// evaluation is the state against which packets are evaluated. States and
+// interfaces are keyed by endKey.
 type evaluation struct {
 	states map[string]firewall.State
 	nics   map[string][]NIC
 }
 
-// evaluation needs the lock.
+// evaluation copies the endpoint's state and applies assumed states. The caller
+// holds the lock.
 func (f *Firewall) evaluation(e *Endpoint, assume []firewall.State) (evaluation, error) {
 	now := evaluation{states: map[string]firewall.State{}, nics: maps.Clone(e.nics)}
 	for _, s := range e.scopes {
@@ -71,7 +74,8 @@ func (f *Firewall) evaluation(e *Endpoint, assume []firewall.State) (evaluation,
 	return now.with(assume), nil
 }
 
-// with is the evaluation with states that take the place of what is there.
+// with returns an evaluation in which states replace those of their scopes as a
+// whole.
 func (e evaluation) with(assume []firewall.State) evaluation {
 	e.states = maps.Clone(e.states)
 	for _, s := range assume {
@@ -176,7 +180,8 @@ func (f *Firewall) Compare(ctx context.Context, query firewall.CompareQuery) (an
 	return answer, err
 }
 
-// clusterChanges compares the cluster's own traffic between the nodes of probes.
+// clusterChanges compares the cluster's own traffic between the nodes that
+// probes name.
 func (e *Endpoint) clusterChanges(before, after evaluation, probes []firewall.Packet) (changes []firewall.ClusterChange) {
 	if e.clusterPort == 0 {
 		return nil
@@ -202,6 +207,9 @@ func (e *Endpoint) clusterChanges(before, after evaluation, probes []firewall.Pa
 	return changes
 }
 
+// comparePair compares what a sender reaches at a receiver before and after. An
+// end that cannot be evaluated counts as a difference, because a caller must
+// not take silence for "no change".
 func comparePair(before, after evaluation, from, to firewall.End) (change firewall.PairChange, differs bool) {
 	then, _ := before.reach(from, to)
 	now, met := after.reach(from, to)
@@ -217,7 +225,9 @@ func comparePair(before, after evaluation, from, to firewall.End) (change firewa
 	return change, len(change.Gained)+len(change.Lost) > 0 || now.Echo != then.Echo
 }
 
-// reach tries each range of ports between those that rules name.
+// reach returns the open ports from a sender to a receiver. It does not try
+// 65,536 ports: rules only change their answer at ports that they name, so one
+// port of each range between these is enough.
 func (e evaluation) reach(from, to firewall.End) (row firewall.ReachRow, met firewall.End) {
 	echo := e.judge(firewall.Packet{From: from, To: to, Protocol: "icmp"}, false)
 	row.From, row.Unknown, row.Echo, met = echo.From, echo.Reason, echo.Outcome == firewall.Accepted, echo.To
@@ -250,7 +260,8 @@ func (e evaluation) reach(from, to firewall.End) (row firewall.ReachRow, met fir
 	return row, met
 }
 
-// scopeOf is the scope whose firewall an end has; ok is false where it has none.
+// scopeOf returns the scope whose rules apply at an end. ok is false for
+// addresses and the outside.
 func scopeOf(end firewall.End) (scope firewall.Scope, ok bool) {
 	switch end.Kind {
 	case firewall.GuestEnd:
@@ -261,7 +272,9 @@ func scopeOf(end firewall.End) (scope firewall.Scope, ok bool) {
 	return firewall.Scope{}, false
 }
 
-// resolve fills in what a question leaves open, or says why it cannot.
+// resolve fills in the interface and the address of an end, or returns why it
+// cannot. An address that belongs to a node becomes that node. The outside has
+// an address of TEST-NET-3 (RFC 5737).
 func (e evaluation) resolve(end firewall.End) (firewall.End, string) {
 	if end.Kind == firewall.AddressEnd {
 		for _, s := range e.states {

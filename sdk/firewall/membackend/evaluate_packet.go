@@ -10,8 +10,9 @@ import (
 	"github.com/hostler/hostler/sdk/firewall"
 )
 
-// judge takes a packet through the firewall of the end that it leaves and of
-// the end that it comes to.
+// judge evaluates a packet: first the outgoing rules of the sender, then the
+// incoming rules of the receiver. If the cluster's firewall is off, everything
+// is accepted without a hop, as in Proxmox VE.
 func (e evaluation) judge(packet firewall.Packet, trace bool) firewall.Verdict {
 	v := firewall.Verdict{Outcome: firewall.Accepted, From: packet.From, To: packet.To}
 	for _, end := range []*firewall.End{&v.From, &v.To} {
@@ -44,7 +45,7 @@ func (e evaluation) judge(packet firewall.Packet, trace bool) firewall.Verdict {
 	return v
 }
 
-// walk is a packet in one firewall.
+// walk is a packet on its way through the firewall of one end.
 type walk struct {
 	evaluation
 	cluster  firewall.State
@@ -54,7 +55,10 @@ type walk struct {
 	hop      firewall.Hop
 }
 
-// pass holds the packet against the rules of a guest, or of a node and then of the cluster.
+// pass evaluates the rules of a guest, or those of a node followed by those of
+// the cluster, and then the policy. Nodes are on unless switched off, guests
+// are off unless switched on. Without a policy, incoming packets are dropped
+// and outgoing ones accepted.
 func (w *walk) pass(own firewall.State) {
 	on, options := own.Scope.Kind == firewall.NodeScope, own.Options
 	if own.Options.Enable != nil {
@@ -82,6 +86,7 @@ func (w *walk) pass(own firewall.State) {
 	w.decide(outcomeOf(policy), firewall.Step{Check: "policy", Text: "no rule decides, and the policy is " + policy})
 }
 
+// either returns a, or b if a is empty.
 func either(a, b string) string {
 	if a != "" {
 		return a
@@ -89,6 +94,7 @@ func either(a, b string) string {
 	return b
 }
 
+// outcomeOf returns the outcome of an action. Unknown actions drop.
 func outcomeOf(action string) firewall.Outcome {
 	switch action {
 	case "ACCEPT":
@@ -99,12 +105,15 @@ func outcomeOf(action string) firewall.Outcome {
 	return firewall.Dropped
 }
 
+// decide ends the walk with an outcome and the step that decided.
 func (w *walk) decide(outcome firewall.Outcome, by firewall.Step) {
 	by.Why = firewall.Matched
 	w.hop.Outcome, w.hop.By = outcome, by
 	w.note(by)
 }
 
+// note adds a step to the trace. A long trace loses its oldest steps, because
+// the last ones explain the outcome.
 func (w *walk) note(step firewall.Step) {
 	if !w.trace {
 		return
@@ -116,7 +125,8 @@ func (w *walk) note(step firewall.Step) {
 	w.hop.Steps = append(w.hop.Steps, step)
 }
 
-// look holds the packet against one rule, and says whether it decided.
+// look evaluates one rule and reports whether it decided. A rule that stands
+// for a group evaluates the group's rules; groups do not nest.
 func (w *walk) look(s firewall.State, rule firewall.Rule, via *firewall.RuleAt) bool {
 	at := firewall.RuleAt{Scope: s.Scope, Rule: rule}
 	step := firewall.Step{Rule: &at, Via: via}
@@ -149,7 +159,8 @@ func (w *walk) look(s firewall.State, rule firewall.Rule, via *firewall.RuleAt) 
 	return false
 }
 
-// parts are the rules that a rule with a macro stands for.
+// parts returns the rules for which a rule with a macro stands, or the rule
+// itself.
 func parts(rule firewall.Rule) []firewall.Rule {
 	ports := map[string][]string{"DNS": {"udp 53", "tcp 53"}, "HTTP": {"tcp 80"}, "HTTPS": {"tcp 443"}, "SSH": {"tcp 22"}}[rule.Macro]
 	if rule.Macro == "Ping" {
@@ -166,6 +177,7 @@ func parts(rule firewall.Rule) []firewall.Rule {
 	return all
 }
 
+// match returns Matched, or the first reason why a rule does not match.
 func (w *walk) match(s firewall.State, rule firewall.Rule) firewall.Reason {
 	switch {
 	case !rule.Enabled:
@@ -196,7 +208,8 @@ func (w *walk) match(s firewall.State, rule firewall.Rule) firewall.Reason {
 	return firewall.Matched
 }
 
-// rangesOf reads "80,443,8000:8010". What is no port is none.
+// rangesOf parses ports such as "80,443,8000:8010". Items that are not ports
+// are skipped.
 func rangesOf(text string) (list []firewall.Ports) {
 	for item := range strings.SplitSeq(text, ",") {
 		from, to, isRange := strings.Cut(item, ":")
@@ -212,13 +225,17 @@ func rangesOf(text string) (list []firewall.Ports) {
 	return list
 }
 
+// hasPort reports whether a list of ports contains a port. An empty list
+// contains all.
 func hasPort(text string, port int) bool {
 	return text == "" || slices.ContainsFunc(rangesOf(text), func(p firewall.Ports) bool { return p.First <= port && port <= p.Last })
 }
 
-// holds says whether an address is in a source or destination: addresses,
-// networks, names of aliases, or "+" and the name of a set. Names are those of
-// the scope first, then those of the cluster.
+// holds reports whether an address belongs to a source or destination: a list
+// of addresses, networks, names of aliases, and "+" with the name of a set. In
+// a set the longest matching network decides; if it is marked NoMatch, the
+// address is excepted. Names are looked up in the scope and then in the
+// cluster.
 func (w *walk) holds(s firewall.State, text, address string) (in, excepted bool) {
 	if text == "" {
 		return true, false
@@ -244,6 +261,7 @@ func (w *walk) holds(s firewall.State, text, address string) (in, excepted bool)
 	return in, excepted && !in
 }
 
+// members returns the members of a set, from the scope or from the cluster.
 func (w *walk) members(s firewall.State, name string) []firewall.IPSetMember {
 	for _, of := range []firewall.State{s, w.cluster} {
 		if i := slices.IndexFunc(of.IPSets, func(set firewall.IPSetState) bool { return set.Name == name }); i >= 0 {
@@ -253,6 +271,8 @@ func (w *walk) members(s firewall.State, name string) []firewall.IPSetMember {
 	return nil
 }
 
+// prefix returns the network of a text or of the alias that it names. The zero
+// value, which contains no address, stands for anything else.
 func (w *walk) prefix(s firewall.State, text string) netip.Prefix {
 	for _, of := range []firewall.State{s, w.cluster} {
 		if i := slices.IndexFunc(of.Aliases, func(a firewall.Alias) bool { return a.Name == text }); i >= 0 {

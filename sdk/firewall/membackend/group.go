@@ -13,8 +13,10 @@ var (
 	_ firewall.MacroLister  = (*Firewall)(nil)
 )
 
+// clusterScope is the scope of the cluster, to which groups and macros belong.
 var clusterScope = firewall.Scope{Kind: firewall.ClusterScope}
 
+// groupScope returns the scope with the rules of a group.
 func groupScope(name string) firewall.Scope {
 	return firewall.Scope{Kind: firewall.GroupScope, Group: name}
 }
@@ -94,6 +96,7 @@ func (f *Firewall) DeleteGroup(ctx context.Context, name, sum string) error {
 	})
 }
 
+// editGroups changes the list of groups after checking its digest.
 func (f *Firewall) editGroups(ctx context.Context, method, sum string, do func(*Endpoint) error) error {
 	return f.change(ctx, method, func(e *Endpoint) error {
 		if err := f.claims(clusterScope, "groups"); err != nil {
@@ -106,6 +109,7 @@ func (f *Firewall) editGroups(ctx context.Context, method, sum string, do func(*
 	})
 }
 
+// group returns the index of a group, or -1.
 func (e *Endpoint) group(name string) int {
 	return slices.IndexFunc(e.groups, func(g firewall.Group) bool { return g.Name == name })
 }

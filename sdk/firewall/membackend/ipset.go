@@ -27,6 +27,7 @@ func (f *Firewall) IPSets(ctx context.Context, scope firewall.Scope) (sets []fir
 	return sets, sum, err
 }
 
+// listSets returns the sets without their members.
 func (s *state) listSets() (sets []firewall.IPSet) {
 	for _, set := range s.sets {
 		sets = append(sets, set.IPSet)
@@ -65,6 +66,7 @@ func (f *Firewall) DeleteIPSet(ctx context.Context, scope firewall.Scope, name s
 	})
 }
 
+// editSets changes the sets of a scope after checking the digest of their list.
 func (f *Firewall) editSets(ctx context.Context, method string, scope firewall.Scope, sum string, do func(*state) error) error {
 	return f.change(ctx, method, func(e *Endpoint) error {
 		s, err := f.at(e, scope, "ipsets")
@@ -78,7 +80,8 @@ func (f *Firewall) editSets(ctx context.Context, method string, scope firewall.S
 	})
 }
 
-// set is nil when there is none of that name.
+// set returns a set, or nil if none has the name. The pointer is valid until
+// the list changes.
 func (s *state) set(name string) *ipSet {
 	if i := slices.IndexFunc(s.sets, func(set ipSet) bool { return set.Name == name }); i >= 0 {
 		return &s.sets[i]
@@ -155,6 +158,7 @@ func (f *Firewall) RemoveIPSetMember(ctx context.Context, scope firewall.Scope, 
 	})
 }
 
+// editMembers changes the members of a set after checking their digest.
 func (f *Firewall) editMembers(ctx context.Context, method string, scope firewall.Scope, name, sum string,
 	do func(*Endpoint, *state, *ipSet) error) error {
 	return f.change(ctx, method, func(e *Endpoint) error {
@@ -169,6 +173,7 @@ func (f *Firewall) editMembers(ctx context.Context, method string, scope firewal
 	})
 }
 
+// setAt returns a scope and one of its sets. The caller holds the lock.
 func (f *Firewall) setAt(e *Endpoint, scope firewall.Scope, name string) (*state, *ipSet, error) {
 	s, err := f.at(e, scope, "ipset_members")
 	if err != nil {
@@ -181,6 +186,7 @@ func (f *Firewall) setAt(e *Endpoint, scope firewall.Scope, name string) (*state
 	return s, set, nil
 }
 
+// member returns the index of a member by its CIDR, or -1.
 func (set *ipSet) member(cidr string) int {
 	return slices.IndexFunc(set.members, func(m firewall.IPSetMember) bool { return m.CIDR == cidr })
 }

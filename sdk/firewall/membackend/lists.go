@@ -9,13 +9,13 @@ import (
 	"github.com/hostler/hostler/sdk/firewall"
 )
 
-// ListBackend is a backend of another shape, as lists of access control have it:
-// rules of the cluster that can only be read, and rules of guests without an
-// order, and a log of these. It has no scopes of nodes, no options, and no
-// names for addresses.
+// ListBackend is a backend in the shape of access control lists: rules of the
+// cluster that can only be read, and rules of guests without an order, with a
+// log. It has no node scopes, options, groups or names for addresses. It shows
+// whether a caller relies on something that only Proxmox VE has.
 type ListBackend struct{ *Backend }
 
-// NewLists makes one without endpoints.
+// NewLists returns a ListBackend without endpoints.
 func NewLists() ListBackend {
 	return ListBackend{&Backend{endpoints: map[string]*Endpoint{}, scopes: []firewall.ScopeAbilities{
 		{Kind: firewall.ClusterScope, Abilities: []string{"rules"}},
@@ -28,7 +28,7 @@ func (l ListBackend) Open(_ context.Context, target endpoint.Target) (firewall.F
 	return &ListFirewall{l.open(target)}, nil
 }
 
-// ListFirewall is one endpoint seen through one token.
+// ListFirewall is an endpoint of a ListBackend as one token sees it.
 type ListFirewall struct{ fw *Firewall }
 
 var (
@@ -49,7 +49,8 @@ func (l *ListFirewall) Rules(ctx context.Context, scope firewall.Scope) ([]firew
 	return l.fw.Rules(ctx, scope)
 }
 
-// CreateRule implements firewall.RuleEditor: a rule stands where it is sorted to.
+// CreateRule implements firewall.RuleEditor. The position of the new rule
+// follows from the sorting.
 func (l *ListFirewall) CreateRule(ctx context.Context, scope firewall.Scope, rule firewall.Rule, sum string) (position int,
 	after string, err error) {
 	err = l.edit(ctx, "CreateRule", scope, sum, func(e *Endpoint, s *state) error {
@@ -66,7 +67,8 @@ func (l *ListFirewall) CreateRule(ctx context.Context, scope firewall.Scope, rul
 	return position, after, nil
 }
 
-// ChangeRule implements firewall.RuleEditor. The rule may stand elsewhere afterwards.
+// ChangeRule implements firewall.RuleEditor. The rule may have another position
+// afterwards.
 func (l *ListFirewall) ChangeRule(ctx context.Context, scope firewall.Scope, position int, change firewall.RuleChange) error {
 	return l.edit(ctx, "ChangeRule", scope, change.Digest, func(e *Endpoint, s *state) error {
 		if position < 0 || position >= len(s.rules) {
@@ -99,11 +101,13 @@ func (l *ListFirewall) Log(ctx context.Context, scope firewall.Scope, query fire
 // Close implements firewall.Firewall.
 func (l *ListFirewall) Close() error { return nil }
 
+// edit changes the rules of a scope after checking their digest.
 func (l *ListFirewall) edit(ctx context.Context, method string, scope firewall.Scope, sum string, do func(*Endpoint, *state) error) error {
 	return l.fw.edit(ctx, method, "rule_edit", scope, sum, do)
 }
 
-// sort sorts the rules, sets their positions, and tells where the one at a place went.
+// sort sorts the rules, numbers them, and returns the new position of the rule
+// that was at place.
 func (s *state) sort(place int) int {
 	for i := range s.rules {
 		s.rules[i].Position = i

@@ -8,8 +8,8 @@ import (
 
 var _ firewall.LogReader = (*Firewall)(nil)
 
-// AddLog writes lines to the log of a scope, which it makes when it is not
-// there. Their numbers do not matter.
+// AddLog appends lines to the log of a scope, and adds the scope. Log numbers
+// the lines itself.
 func (e *Endpoint) AddLog(scope firewall.Scope, lines ...firewall.LogLine) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -17,7 +17,8 @@ func (e *Endpoint) AddLog(scope firewall.Scope, lines ...firewall.LogLine) {
 	s.log = append(s.log, lines...)
 }
 
-// Log implements firewall.LogReader. A line without an entry is of all times.
+// Log implements firewall.LogReader. A line without an entry belongs to every
+// period.
 func (f *Firewall) Log(ctx context.Context, scope firewall.Scope, query firewall.LogQuery) (log firewall.Log, err error) {
 	err = f.read(ctx, "Log", func(e *Endpoint) error {
 		s, err := f.at(e, scope, "log")

@@ -1,6 +1,22 @@
-// Package membackend is a firewall in memory behind the Go interface, for
-// tests: New makes one that has everything, NewLists one of another shape,
-// without order, names for addresses, or groups.
+// Package membackend is a firewall in memory, for tests of code that uses
+// package firewall. New returns a backend that has every ability where Proxmox
+// VE has it, NewEverywhere one that has them at every scope, and NewLists one
+// of another shape: rules without an order, and no names for addresses and no
+// groups.
+//
+// A test adds endpoints with Add and fills them with SetRules, AddScope, AddLog
+// and similar methods. It passes Endpoint.Target to the code under test.
+// Methods of fault.go make calls fail, lose answers, or let a test change
+// something between two calls.
+//
+// What differs from a real firewall:
+//
+//   - Changes take effect at once and are never partial.
+//   - Digests cover exactly the list that is changed.
+//   - Evaluation knows a few macros and no connection tracking; it exists
+//     to test callers, not rules.
+//   - A token is its secret. Only a target with the capability lifecycle
+//     may change anything.
 package membackend
 
 import (
@@ -14,10 +30,11 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Secret is the secret of the one token that endpoints take which Add made.
+// Secret is the secret of the only token of endpoints that Add creates.
 const Secret plugin.Secret = "secret-of-mem"
 
-// Backend holds the endpoints by address. An address that was not added is Unreachable.
+// Backend contains the endpoints by address. A call to an address that was not
+// added is Unreachable. It is safe for concurrent use.
 type Backend struct {
 	scopes []firewall.ScopeAbilities
 
@@ -27,9 +44,9 @@ type Backend struct {
 
 var _ firewall.Backend = (*Backend)(nil)
 
-// New makes a backend without endpoints. Clusters have everything but a log,
-// nodes rules, options and a log, guests everything but groups and macros, and
-// groups rules.
+// New returns a backend without endpoints. The cluster has every ability but a
+// log; nodes have rules, options and a log; guests have every ability but
+// groups, macros and evaluation; groups have rules.
 func New() *Backend {
 	rules := []string{"rules", "rule_edit", "rule_move", "rule_check"}
 	names := []string{"aliases", "ipsets", "ipset_members", "references", "usage"}
@@ -41,8 +58,9 @@ func New() *Backend {
 	}}
 }
 
-// NewEverywhere makes a backend without endpoints that has everything at every
-// scope, as no hypervisor does: for tests of whoever asks.
+// NewEverywhere returns a backend without endpoints that has every ability at
+// every scope. No hypervisor does that; it is for tests that must reach all
+// code of a caller.
 func NewEverywhere() *Backend {
 	b := New()
 	all := []string{"rules", "rule_edit", "rule_move", "rule_check", "options", "log", "aliases", "ipsets", "ipset_members", "references",
@@ -56,17 +74,18 @@ func NewEverywhere() *Backend {
 	return b
 }
 
-// Endpoint is the firewall at one address.
+// Endpoint is the firewall at one address. Its methods are safe for concurrent
+// use.
 type Endpoint struct {
 	address, fingerprint string
 	secret               plugin.Secret
-	// admitted are the secrets of tokens that are taken in the place of the one
-	// that reads, by their capabilities.
+	// admitted are the secrets of further tokens, by their capability.
 	admitted map[endpoint.Capability]plugin.Secret
 
 	mu     sync.Mutex
 	scopes map[string]*state
-	// options are those of guests, which are there for guests that nobody knows, too.
+	// options are the options of guests, also of guests that no AddScope made
+	// known, like in Proxmox VE where the file appears with the first option.
 	options map[firewall.Guest]firewall.Options
 	groups  []firewall.Group
 	macros  []firewall.Macro
@@ -78,8 +97,9 @@ type Endpoint struct {
 	faults
 }
 
-// Add makes an endpoint at an address, "host:port", and replaces what was
-// there. Its cluster scope is there and has nothing.
+// Add creates an endpoint at an address, such as "host:port", and replaces an
+// earlier one. It has a cluster scope without content, and a fingerprint that
+// is derived from the address.
 func (b *Backend) Add(address string) *Endpoint {
 	sum := sha256.Sum256([]byte(address))
 	return b.AddAt(endpoint.Target{
@@ -87,9 +107,9 @@ func (b *Backend) Add(address string) *Endpoint {
 	})
 }
 
-// AddAt is Add for an endpoint that stands at the target: it shows the target's
-// certificate and takes its token only. So the firewall of another hypervisor
-// in memory is made.
+// AddAt creates an endpoint at the address of a target, with the target's
+// fingerprint and secret. It gives a hypervisor in memory a firewall at the
+// same address.
 func (b *Backend) AddAt(target endpoint.Target) *Endpoint {
 	e := &Endpoint{
 		address: target.Address, fingerprint: target.Fingerprint, secret: target.Credential.Secret,
@@ -107,7 +127,8 @@ func (b *Backend) AddAt(target endpoint.Target) *Endpoint {
 	return e
 }
 
-// Target is a pinned target with the proper token.
+// Target returns a working target with the pinned fingerprint and the right
+// secret.
 func (e *Endpoint) Target(capability endpoint.Capability) endpoint.Target {
 	return endpoint.Target{
 		Address: e.address, Fingerprint: e.fingerprint,
@@ -115,7 +136,8 @@ func (e *Endpoint) Target(capability endpoint.Capability) endpoint.Target {
 	}
 }
 
-// Admit takes the token of another target for its capability, in place of the one that reads.
+// Admit accepts the secret of another target for the target's capability, in
+// addition to the endpoint's own secret.
 func (e *Endpoint) Admit(target endpoint.Target) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -132,11 +154,14 @@ func (b *Backend) Open(_ context.Context, target endpoint.Target) (firewall.Fire
 	return b.open(target), nil
 }
 
+// open returns the firewall of a target. Nothing is checked before the first
+// call, as with a real backend.
 func (b *Backend) open(target endpoint.Target) *Firewall {
 	return &Firewall{backend: b, target: target}
 }
 
-// Firewall is one endpoint seen through one token.
+// Firewall is an endpoint as one token sees it. Several may be open at the same
+// time.
 type Firewall struct {
 	backend *Backend
 	target  endpoint.Target
@@ -149,8 +174,9 @@ func (f *Firewall) CanAt(kind firewall.ScopeKind, ability string) bool {
 	return firewall.Info{Scopes: f.backend.scopes}.Has(kind, ability)
 }
 
-// read finds the endpoint and locks it for a token that is admitted. Method is
-// the name of the one that was called.
+// read runs a call: it finds the endpoint, calls the hook of Before without the
+// lock, checks certificate and token, applies faults, and runs do with the
+// lock. method is the name of the interface's method, for faults.
 func (f *Firewall) read(ctx context.Context, method string, do func(*Endpoint) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -175,7 +201,8 @@ func (f *Firewall) read(ctx context.Context, method string, do func(*Endpoint) e
 	return do(e)
 }
 
-// change is read for what changes something.
+// change is read for calls that change something. It requires a token for
+// lifecycle, and returns the error of LoseAnswer after the change was made.
 func (f *Firewall) change(ctx context.Context, method string, do func(*Endpoint) error) error {
 	return f.read(ctx, method, func(e *Endpoint) error {
 		if f.target.Credential.Capability != endpoint.Lifecycle {
@@ -188,7 +215,8 @@ func (f *Firewall) change(ctx context.Context, method string, do func(*Endpoint)
 	})
 }
 
-// admit checks certificate and token; it needs the lock.
+// admit checks the certificate and the token of a target. The caller holds the
+// lock.
 func (e *Endpoint) admit(target endpoint.Target) error {
 	switch {
 	case target.Fingerprint != "" && !endpoint.EqualFingerprint(target.Fingerprint, e.fingerprint),

@@ -11,7 +11,8 @@ import (
 
 var _ firewall.OptionsManager = (*Firewall)(nil)
 
-// otherOptions are what this firewall has besides the well-known ones.
+// otherOptions are options that only this firewall has, to test the field
+// Other.
 var otherOptions = []string{"log_ratelimit", "nosmurfs"}
 
 // Options implements firewall.OptionsManager. A guest that nobody knows has none.
@@ -23,7 +24,8 @@ func (f *Firewall) Options(ctx context.Context, scope firewall.Scope) (options f
 	return options, err
 }
 
-// optionsOf are the options of a scope, those of a guest on whatever node; it needs the lock.
+// optionsOf returns a copy of the options of a scope with their digest. The
+// node of a guest does not matter. The caller holds the lock.
 func (f *Firewall) optionsOf(e *Endpoint, scope firewall.Scope) (now firewall.Options, err error) {
 	switch err := f.claims(scope, "options"); {
 	case err != nil:
@@ -70,7 +72,8 @@ func (f *Firewall) ChangeOptions(ctx context.Context, scope firewall.Scope, chan
 	})
 }
 
-// changed are the options after a change of them.
+// changed returns the options after a change. It clears before it sets, so a
+// name in both is set.
 func changed(now firewall.Options, change firewall.OptionsChange) (firewall.Options, error) {
 	for _, name := range change.Clear {
 		if flag := now.Flag(name); flag != nil {

@@ -13,7 +13,8 @@ var (
 	_ firewall.RuleMover  = (*Firewall)(nil)
 )
 
-// SetRules makes a scope with these rules, whose positions are set.
+// SetRules replaces the rules of a scope, and adds the scope. It sets the
+// positions.
 func (e *Endpoint) SetRules(scope firewall.Scope, rules ...firewall.Rule) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -42,7 +43,8 @@ func (f *Firewall) Rules(ctx context.Context, scope firewall.Scope) (rules []fir
 	return rules, sum, err
 }
 
-// CreateRule implements firewall.RuleEditor: a new rule is the first one.
+// CreateRule implements firewall.RuleEditor. A new rule becomes the first one,
+// as in Proxmox VE.
 func (f *Firewall) CreateRule(ctx context.Context, scope firewall.Scope, rule firewall.Rule, sum string) (position int, after string,
 	err error) {
 	err = f.edit(ctx, "CreateRule", "rule_edit", scope, sum, func(e *Endpoint, s *state) error {
@@ -60,8 +62,8 @@ func (f *Firewall) CreateRule(ctx context.Context, scope firewall.Scope, rule fi
 	return 0, after, nil
 }
 
-// CheckRule implements firewall.RuleChecker. It takes rules alike at every
-// scope, also at a group that is not there yet.
+// CheckRule implements firewall.RuleChecker. Rules are checked alike at every
+// scope, also at a group that does not exist yet.
 func (f *Firewall) CheckRule(ctx context.Context, _ firewall.Scope, rule firewall.Rule) error {
 	return f.read(ctx, "CheckRule", func(e *Endpoint) error { return e.checkRule(rule) })
 }
@@ -113,7 +115,7 @@ func (f *Firewall) MoveRule(ctx context.Context, scope firewall.Scope, from, to 
 	})
 }
 
-// edit is a change of the rules of a scope that were read with the digest.
+// edit changes the rules of a scope after checking their digest.
 func (f *Firewall) edit(ctx context.Context, method, ability string, scope firewall.Scope, sum string,
 	do func(*Endpoint, *state) error) error {
 	return f.change(ctx, method, func(e *Endpoint) error {
@@ -128,7 +130,8 @@ func (f *Firewall) edit(ctx context.Context, method, ability string, scope firew
 	})
 }
 
-// checkRule refuses what this firewall does not take.
+// checkRule returns an Invalid error for rules that this firewall does not
+// accept: unknown actions and macros, and ports without a protocol.
 func (e *Endpoint) checkRule(rule firewall.Rule) error {
 	if err := firewall.CheckRule(rule); err != nil {
 		return err

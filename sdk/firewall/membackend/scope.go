@@ -9,7 +9,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// state is what a scope has.
+// state is the content of a scope.
 type state struct {
 	scope   firewall.Scope
 	rules   []firewall.Rule
@@ -19,11 +19,13 @@ type state struct {
 	log     []firewall.LogLine
 }
 
+// ipSet is a set with its members.
 type ipSet struct {
 	firewall.IPSet
 	members []firewall.IPSetMember
 }
 
+// key returns the key of a scope in Endpoint.scopes.
 func key(s firewall.Scope) string {
 	if s.Guest != nil {
 		return fmt.Sprintf("%s %q %+v", s.Kind, s.Node, *s.Guest)
@@ -31,21 +33,23 @@ func key(s firewall.Scope) string {
 	return fmt.Sprintf("%s %q", s.Kind, s.Node+s.Group)
 }
 
-// AddScope makes a node, guest or group known that is not, without anything.
+// AddScope adds a node, guest or group without content. It does nothing if the
+// scope exists.
 func (e *Endpoint) AddScope(scope firewall.Scope) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.add(scope)
 }
 
-// RemoveScope makes a node or guest unknown, with all that it has.
+// RemoveScope removes a node or guest with its content.
 func (e *Endpoint) RemoveScope(scope firewall.Scope) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.scopes, key(scope))
 }
 
-// add needs the lock.
+// add returns the state of a scope and creates it if necessary. The caller
+// holds the lock.
 func (e *Endpoint) add(scope firewall.Scope) *state {
 	s, ok := e.scopes[key(scope)]
 	if !ok {
@@ -58,7 +62,8 @@ func (e *Endpoint) add(scope firewall.Scope) *state {
 	return s
 }
 
-// at finds what a scope has; it needs the lock. Ability is the name of the one that is asked for.
+// at returns the state of a scope for an ability. The error is NotFound for a
+// scope that does not exist. The caller holds the lock.
 func (f *Firewall) at(e *Endpoint, scope firewall.Scope, ability string) (*state, error) {
 	if err := f.claims(scope, ability); err != nil {
 		return nil, err
@@ -70,7 +75,7 @@ func (f *Firewall) at(e *Endpoint, scope firewall.Scope, ability string) (*state
 	return s, nil
 }
 
-// claims refuses a scope that is none, or has not the ability.
+// claims returns an error for an invalid scope, or for one without the ability.
 func (f *Firewall) claims(scope firewall.Scope, ability string) error {
 	if !firewall.ValidScope(scope) {
 		return firewall.Invalid(firewall.FieldScope, "%.80q is not a scope", key(scope))
@@ -83,7 +88,8 @@ func (f *Firewall) claims(scope firewall.Scope, ability string) error {
 	return nil
 }
 
-// digest names a state of plain values.
+// digest returns a digest of plain values: 40 hexadecimal digits, like those of
+// Proxmox VE.
 func digest(of any) string {
 	text, err := json.Marshal(of)
 	if err != nil {
@@ -92,7 +98,7 @@ func digest(of any) string {
 	return fmt.Sprintf("%x", sha256.Sum256(text))[:40]
 }
 
-// stale refuses a digest that is another by now.
+// stale returns a Conflict if a digest was given that is not the current one.
 func stale(given, now string) error {
 	if given != "" && given != now {
 		return firewall.Stale()
@@ -100,16 +106,20 @@ func stale(given, now string) error {
 	return nil
 }
 
+// failed returns an error of a kind with a field.
 func failed(kind plugin.ErrorKind, field, text string) error {
 	err := plugin.Errorf(kind, "%s", text)
 	err.Field = field
 	return err
 }
 
+// missing returns the NotFound error for a name, position or CIDR that does not
+// exist.
 func missing(field string) error {
 	return failed(plugin.NotFound, field, "nothing with this name exists")
 }
 
+// taken returns the Conflict error for a name that exists.
 func taken(field string) error {
 	return failed(plugin.Conflict, field, "this name is already taken")
 }

@@ -31,6 +31,8 @@ func (f *Firewall) References(ctx context.Context, scope firewall.Scope) (all []
 	return all, err
 }
 
+// references returns the names that rules can use: aliases by their name, sets
+// with "+".
 func (s *state) references() (all []firewall.Reference) {
 	for _, a := range s.aliases {
 		all = append(all, firewall.Reference{
@@ -45,7 +47,8 @@ func (s *state) references() (all []firewall.Reference) {
 	return all
 }
 
-// SetIncomplete makes Usage say that it did not look at everything; an empty text ends it.
+// SetIncomplete makes Usage report that its search was incomplete, and why. An
+// empty text ends that.
 func (e *Endpoint) SetIncomplete(why string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -76,7 +79,7 @@ func (f *Firewall) Usage(ctx context.Context, scope firewall.Scope, kind firewal
 	return usage, err
 }
 
-// places are where a scope's rules and sets name an object.
+// places returns the rules and sets of a scope that name an object.
 func (s *state) places(kind firewall.ObjectKind, name string) (places []firewall.Place) {
 	text := name
 	if kind == firewall.IPSetObject {

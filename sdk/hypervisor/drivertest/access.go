@@ -12,9 +12,19 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// stranger is the fingerprint of a certificate that nobody has.
+// stranger is a fingerprint in the right form that belongs to no certificate.
 var stranger = strings.TrimSuffix(strings.Repeat("AB:", 32), ":")
 
+// access tests how a host is reached: version, certificate pins, credentials,
+// addresses and deadlines. For a driver author the important rules are:
+//
+//   - The pin is checked on every connection, also on one that is reused.
+//   - An untrusted certificate is an error of kind Untrusted that contains
+//     the fingerprint that was seen, so that a person can decide about it.
+//   - Without AllowLocal, loopback, link-local and unspecified addresses
+//     are Forbidden, in all their spellings (IPv4-mapped IPv6 too).
+//   - An invalid address is an error of any kind but Internal.
+//   - The caller's deadline and cancelation end a call at once.
 func (s *suite) access(t *testing.T) {
 	s.run(t, "version", func(t *testing.T, ctx context.Context) {
 		target := s.Target(t, endpoint.Monitoring)
@@ -134,8 +144,8 @@ func (s *suite) access(t *testing.T) {
 	})
 }
 
-// closedPort is an address that refuses connections: no program listens on port
-// 1.
+// closedPort is an address that refuses connections at once. Port 1 (tcpmux)
+// needs root, and no program listens on it.
 const closedPort = "127.0.0.1:1"
 
 // silentPort returns an address that accepts connections and never answers.

@@ -11,7 +11,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// backupsOf returns the backups of a guest, the oldest first.
+// backupsOf returns the backups of a guest on BackupStorage, oldest first, as
+// the token for backups sees them.
 func (s *suite) backupsOf(t *testing.T, ctx context.Context, ref hypervisor.GuestRef) []hypervisor.Backup {
 	t.Helper()
 	query := hypervisor.BackupQuery{Storage: s.BackupStorage, Node: ref.Node}
@@ -22,6 +23,11 @@ func (s *suite) backupsOf(t *testing.T, ctx context.Context, ref hypervisor.Gues
 	return all
 }
 
+// backup tests BackupManager: a backup with notes and protection, its place in
+// the list, a restore beside the guest and over it, and deletion. A protected
+// backup must not be deleted, and restoring over a guest requires Over. The
+// notes contain braces, backslashes and line ends, because hypervisors use
+// templates in notes.
 func (s *suite) backup(t *testing.T) {
 	need[hypervisor.BackupManager](t, s)
 	if s.BackupStorage == "" {
@@ -77,8 +83,9 @@ func (s *suite) backup(t *testing.T) {
 	})
 }
 
-// madeBy returns the backup that a task reports to have made. It must be the
-// same, from whatever line the log is read.
+// madeBy returns the ID of the backup that a task reports to have created, or
+// "" if the driver cannot tell. The result must not depend on the line from
+// which the log is read, because the service resumes reading after a restart.
 func (s *suite) madeBy(t *testing.T, ctx context.Context, id string) string {
 	t.Helper()
 	if id == "" {
@@ -94,7 +101,8 @@ func (s *suite) madeBy(t *testing.T, ctx context.Context, id string) string {
 	return whole.Backup
 }
 
-// restore restores a backup to a second guest, and over the guest itself.
+// restore restores a backup to a new guest, which it destroys, and then over
+// the original guest. Without Over the latter must be refused with Conflict.
 func (s *suite) restore(t *testing.T, ctx context.Context, b hypervisor.Backup, ref hypervisor.GuestRef) {
 	t.Helper()
 	made := s.restored(t, ctx, b, ref)
@@ -110,8 +118,9 @@ func (s *suite) restore(t *testing.T, ctx context.Context, b hypervisor.Backup, 
 	}
 }
 
-// restored restores a backup under a free id. It tries again if somebody else
-// takes the id first.
+// restored restores a backup under a free ID and returns the new guest. Cases
+// run in parallel and share the hypervisor, so another case can take the ID
+// between the placement and the restore. Then it tries again, at most 50 times.
 func (s *suite) restored(t *testing.T, ctx context.Context, b hypervisor.Backup, ref hypervisor.GuestRef) hypervisor.GuestRef {
 	t.Helper()
 	at := as[hypervisor.BackupManager](t, s.host(t, endpoint.Backup))

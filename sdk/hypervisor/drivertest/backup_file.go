@@ -12,6 +12,11 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// backupFile tests BackupFileLocator: where a backup is stored as a file, and
+// that a file copied there appears as a backup. IDs from another storage must
+// be mapped by their file name only. IDs with path elements, NUL bytes or a
+// wrong prefix must be NotFound, because the path is later used as root on the
+// node.
 func (s *suite) backupFile(t *testing.T) {
 	need[hypervisor.BackupFileLocator](t, s)
 	if s.FileStorage == "" {

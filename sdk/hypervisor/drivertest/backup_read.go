@@ -10,6 +10,10 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// backupRead tests BackupReader: which volumes a backup contains, and which it
+// leaves out. After a restore over the guest, a volume that was left out is
+// either kept as unused or destroyed; the driver must announce which in Keeps,
+// because the plan of a restore warns about data loss.
 func (s *suite) backupRead(t *testing.T) {
 	need[hypervisor.BackupReader](t, s)
 	need[hypervisor.BackupManager](t, s)

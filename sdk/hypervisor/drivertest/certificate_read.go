@@ -10,6 +10,11 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// certificateRead tests CertificateReader, which reads a certificate before
+// anybody trusts it. It must work with any pin and without a credential, and
+// must never send one. Addresses are restricted like those of other calls.
+// Names, issuer and subject are limited in length, because an attacker chooses
+// them.
 func (s *suite) certificateRead(t *testing.T) {
 	need[hypervisor.CertificateReader](t, s)
 	reader := as[hypervisor.CertificateReader](t, s.driver)

@@ -11,8 +11,9 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// cloneOfRunningContainer expects a refusal that does not concern the ID: the
-// guest's state is the reason.
+// cloneOfRunningContainer expects that a full clone of a running container is
+// Refused. The kind matters: Conflict would mean that the ID is taken, and the
+// service would try again with another ID.
 func (s *suite) cloneOfRunningContainer(t *testing.T, ctx context.Context, cloner hypervisor.Cloner) {
 	t.Helper()
 	source := s.NewGuest(t, hypervisor.Container, hypervisor.GuestRunning)
@@ -31,6 +32,8 @@ func (s *suite) cloneOfRunningContainer(t *testing.T, ctx context.Context, clone
 	t.Fatal("no ID stayed free")
 }
 
+// clone tests Cloner: a full clone, and the refusals of a taken ID, of a linked
+// clone of a guest that is not a template, and of a running container.
 func (s *suite) clone(t *testing.T) {
 	need[hypervisor.Cloner](t, s)
 	need[hypervisor.Provisioner](t, s)

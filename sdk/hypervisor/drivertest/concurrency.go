@@ -10,6 +10,10 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// concurrency tests that a host may be used by several goroutines, that hosts
+// with different credentials for the same endpoint do not affect each other
+// (for example through a shared connection pool or a cached session), and that
+// closing one host leaves others usable. Run it with the race detector.
 func (s *suite) concurrency(t *testing.T) {
 	s.run(t, "one host, many calls", func(t *testing.T, ctx context.Context) {
 		host := s.host(t, endpoint.Monitoring)

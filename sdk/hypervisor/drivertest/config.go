@@ -18,6 +18,11 @@ func (s *suite) configOf(t *testing.T, ctx context.Context, ref hypervisor.Guest
 	return config
 }
 
+// config tests ConfigReader and ConfigEditor. A change with a stale digest must
+// be refused with Conflict and the field "digest", which protects changes that
+// somebody else made in between. An empty description and TagsSet without tags
+// clear the values. Unknown options and sizes that would shrink a disk are
+// Invalid, with the field.
 func (s *suite) config(t *testing.T) {
 	need[hypervisor.ConfigReader](t, s)
 	s.run(t, "of a guest that is not there", func(t *testing.T, ctx context.Context) {

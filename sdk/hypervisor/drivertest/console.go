@@ -18,13 +18,17 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Terminal is a console into which the suite can type.
+// Terminal is a text console into which the suite types.
 type Terminal struct {
 	Spec hypervisor.ConsoleSpec
-	// Line is typed, and Want comes then; empty is any word, which the other side repeats.
+	// Line is the line that the suite types, and Want is the text that must
+	// appear then. If Line is empty, the suite types a random word and expects
+	// it back, which every echoing terminal does.
 	Line, Want string
 }
 
+// console tests ConsoleOpener. Limits describe what the hypervisor cannot open
+// at all, each with a reason for people.
 func (s *suite) console(t *testing.T) {
 	need[hypervisor.ConsoleOpener](t, s)
 	s.run(t, "limits", func(t *testing.T, ctx context.Context) {
@@ -41,7 +45,7 @@ func (s *suite) console(t *testing.T) {
 	s.openConsoles(t)
 }
 
-// open opens a console and closes it with the test.
+// openConsole opens a console and closes it at the end of the test.
 func (s *suite) openConsole(t *testing.T, ctx context.Context, spec hypervisor.ConsoleSpec) hypervisor.Console {
 	t.Helper()
 	console, err := as[hypervisor.ConsoleOpener](t, s.host(t, endpoint.Console)).OpenConsole(ctx, spec)
@@ -54,6 +58,10 @@ func (s *suite) openConsole(t *testing.T, ctx context.Context, spec hypervisor.C
 	return console
 }
 
+// openConsoles tests consoles that work: typing, a picture, and the life of a
+// console. The context of OpenConsole only limits the opening. Close ends a
+// blocked Read, may be called twice, and makes later calls return
+// net.ErrClosed.
 func (s *suite) openConsoles(t *testing.T) {
 	s.run(t, "typing", func(t *testing.T, ctx context.Context) {
 		hook(t, "Terminals", s.Terminals != nil)
@@ -114,7 +122,9 @@ func (s *suite) openConsoles(t *testing.T) {
 	})
 }
 
-// typing opens a terminal in each way, types into it, and changes its size.
+// typing opens a terminal with and without an explicit kind, types into it and
+// changes its size. Impossible sizes must be Invalid and must not disturb the
+// console.
 func (s *suite) typing(t *testing.T, ctx context.Context, terminal Terminal) {
 	t.Helper()
 	for _, kind := range []hypervisor.ConsoleKind{"", hypervisor.ConsoleTerminal} {
@@ -134,7 +144,8 @@ func (s *suite) typing(t *testing.T, ctx context.Context, terminal Terminal) {
 	}
 }
 
-// say types a line and reads until the answer has come.
+// say types a line and reads until the expected text appears. It closes the
+// console if ctx ends, because Read has no context.
 func (s *suite) say(t *testing.T, ctx context.Context, console hypervisor.Console, terminal Terminal) {
 	t.Helper()
 	line, want := terminal.Line, terminal.Want
@@ -155,6 +166,10 @@ func (s *suite) say(t *testing.T, ctx context.Context, console hypervisor.Consol
 	}
 }
 
+// refusedConsoles tests consoles that must not open: contradictory or hostile
+// specifications, unknown and stopped guests, and missing privileges. The last
+// case opens and closes several consoles, to find drivers that leak slots of
+// the hypervisor.
 func (s *suite) refusedConsoles(t *testing.T) {
 	opened := func(t *testing.T, ctx context.Context, host hypervisor.Host, spec hypervisor.ConsoleSpec) error {
 		t.Helper()

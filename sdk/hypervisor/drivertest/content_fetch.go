@@ -11,13 +11,18 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// named returns the volumes on a storage with a name.
+// named returns the volumes with a file name on a storage. More than one is
+// possible if contents share a name.
 func (s *suite) named(t *testing.T, ctx context.Context, storage, node, name string) []hypervisor.Volume {
 	t.Helper()
 	return slices.DeleteFunc(s.contentOf(t, ctx, hypervisor.ContentQuery{Storage: storage, Node: node}),
 		func(v hypervisor.Volume) bool { return v.Name != name })
 }
 
+// contentFetch tests ContentFetcher: downloads from a URL, and templates from
+// the hypervisor's own list. A file that exists is never replaced. URLs can
+// contain signatures, so an error must not contain the URL; the case uses a
+// canary for that.
 func (s *suite) contentFetch(t *testing.T) {
 	need[hypervisor.ContentFetcher](t, s)
 	need[hypervisor.ContentLister](t, s)

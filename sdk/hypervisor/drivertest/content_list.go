@@ -47,6 +47,10 @@ func volume(all []hypervisor.Volume, id string) (v hypervisor.Volume, ok bool) {
 	return all[i], true
 }
 
+// contentList tests ContentLister. An unknown storage or node is an error and
+// never an empty list: the service would otherwise conclude that files were
+// deleted. Contents that the token cannot see are listed in Hidden for the same
+// reason.
 func (s *suite) contentList(t *testing.T) {
 	need[hypervisor.ContentLister](t, s)
 	for _, kind := range s.kinds() {

@@ -9,6 +9,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// creationCheck tests CreationChecker: a check must create nothing, and a
+// refusal must name the missing privileges and the path where they are missing.
 func (s *suite) creationCheck(t *testing.T) {
 	need[hypervisor.CreationChecker](t, s)
 	s.run(t, "a VM and a copy", func(t *testing.T, ctx context.Context) {

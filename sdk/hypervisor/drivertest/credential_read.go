@@ -12,6 +12,10 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// credentialRead tests CredentialReader, which normalizes a credential that a
+// person entered. A stored credential must pass unchanged for every capability.
+// Errors are Invalid with the field "secret" and never contain any part of the
+// secret.
 func (s *suite) credentialRead(t *testing.T) {
 	need[hypervisor.CredentialReader](t, s)
 	reader := as[hypervisor.CredentialReader](t, s.driver)

@@ -17,122 +17,133 @@ import (
 // that are nil skip the cases that need them, except where their comment says
 // otherwise.
 type Config struct {
-	// Driver and HostType are as in hypervisor.Service. Required.
+	// Driver and HostType are the same as in hypervisor.Service: the driver,
+	// and a nil pointer of the type of its hosts, whose optional interfaces are
+	// the driver's abilities. Required.
 	Driver   hypervisor.Driver
 	HostType hypervisor.Host
-	// Target gives a working, pinned target with the capability's proper
-	// credential, new or the same each time. It is asked for every capability
-	// of Info. An endpoint on loopback needs AllowLocal. Required.
+	// Target returns a working target with a pinned certificate and a
+	// credential with exactly the privileges of the capability. It may return
+	// the same target each time. The suite calls it for every capability of
+	// Info. An endpoint on loopback needs AllowLocal. Required.
 	Target func(t testing.TB, capability endpoint.Capability) endpoint.Target
-	// Patience is how long anything that must come may take; zero is 2 min.
+	// Patience limits each wait of the suite; zero means two minutes. It is not
+	// a target for speed.
 	Patience time.Duration
 
-	// Kinds are the kinds of guests that can be made here; nil is both. Where
-	// one is missing, because the machine cannot run it or the hypervisor has
-	// none, the other stands for it where any will do.
+	// Kinds are the kinds of guests that the hooks can create; nil means both.
+	// If one is missing, because the machine cannot run it or the hypervisor
+	// has none, cases that need any guest use the other kind.
 	Kinds []hypervisor.GuestKind
-	// NewGuest makes a guest in one of the states running and stopped. Making
-	// it may leave tasks on it. The ref has the UID too, where there are UIDs.
+	// NewGuest creates a guest that is running or stopped and returns its
+	// reference, with the UID if the hypervisor has UIDs. The guest has at
+	// least one disk and one NIC. Creating it may leave tasks in its history.
 	NewGuest func(t testing.TB, kind hypervisor.GuestKind, status string) hypervisor.GuestRef
-	// SnapshotGuest is NewGuest for guests whose disks are where snapshots can be taken.
+	// SnapshotGuest is NewGuest for a guest whose disks support snapshots.
 	SnapshotGuest func(t testing.TB, kind hypervisor.GuestKind, status string) hypervisor.GuestRef
-	// Rename gives a guest another id, as renaming it does where ids are names.
+	// Rename gives a guest another ID, on hypervisors where the ID is a name
+	// that can change, and returns the new reference.
 	Rename func(t testing.TB, ref hypervisor.GuestRef) hypervisor.GuestRef
-	// Guests lists all guests that an inventory must report at the moment, or
-	// more when guests are made meanwhile: the suite checks that what was there
-	// before and after the inventory is in it. It should be more than one page.
+	// Guests lists all guests that an inventory must contain now. It may list
+	// more while other cases create guests: the suite only requires guests that
+	// were listed both before and after the inventory. There should be more
+	// than fit on one page.
 	Guests func(t testing.TB) []hypervisor.GuestRef
-	// Lacking gives a target whose token lacks privileges that its capability
-	// needs, and which. Of Lifecycle that is one that acting on a guest needs,
-	// of Monitoring one that reading a node needs.
+	// Lacking returns a target whose token lacks privileges that the capability
+	// needs, and their names. For Lifecycle it must be one that acting on a
+	// guest needs, for Monitoring one that reading a node needs.
 	Lacking func(t testing.TB, capability endpoint.Capability) (target endpoint.Target, missing []string)
-	// Exceeding gives a target whose token has privileges that its capability
-	// does not need, and which.
+	// Exceeding returns a target whose token has privileges that the capability
+	// does not need, and their names.
 	Exceeding func(t testing.TB, capability endpoint.Capability) (target endpoint.Target, extra []string)
-	// Wrong gives a target whose credential the endpoint does not know. Nil is
-	// the target of Target with another secret.
+	// Wrong returns a target whose credential the endpoint does not know. If
+	// nil, the suite uses the target of Target with another secret.
 	Wrong func(t testing.TB, capability endpoint.Capability) endpoint.Target
-	// NewCode makes a one-time code that gives access to the endpoint of Target
-	// for a capability, and ends after some time; a time that is negative is
-	// over.
+	// NewCode creates a one-time code that gives access to the endpoint of
+	// Target for a capability. It expires after valid; a negative duration
+	// means that it has expired.
 	NewCode func(t testing.TB, capability endpoint.Capability, valid time.Duration) plugin.Secret
-	// RoleOutput gives what the script of RoleScript prints when it makes the
-	// credentials of some capabilities and finds those of others. Nil leaves
-	// out the cases that read one.
+	// RoleOutput returns what the script of RoleScript prints when it creates
+	// the credentials of some capabilities and finds those of others. Nil skips
+	// the cases that read an output.
 	RoleOutput func(t testing.TB, made, kept []endpoint.Capability) plugin.Secret
-	// RunningTask starts a task that runs until it is stopped and has at least one line of log.
+	// RunningTask starts a task that runs until it is stopped and has at least
+	// one line of log.
 	RunningTask func(t testing.TB) (taskID string)
-	// EndedTask gives a task that ended well with at least five lines of log.
+	// EndedTask returns a task that succeeded, with at least five lines of log.
 	EndedTask func(t testing.TB) (taskID string)
-	// FailedTask gives a task that ended badly, and the hypervisor knows how.
+	// FailedTask returns a task that failed and whose error the hypervisor
+	// knows.
 	FailedTask func(t testing.TB) (taskID string)
-	// LostTask gives a task that ended and the hypervisor does not know how,
-	// such as one whose process was killed.
+	// LostTask returns a task that ended without the hypervisor knowing how,
+	// for example because its process was killed.
 	LostTask func(t testing.TB) (taskID string)
-	// ForgetsTasks says that the hypervisor's list of tasks may have forgotten
-	// one that has just ended. Tests that look for such a task there are left
-	// out when the list says that it is complete since no time at all.
+	// ForgetsTasks allows the hypervisor's list of tasks to lack one that has
+	// just ended. Cases that look for a task there are skipped if the list
+	// reports that it is not complete for any time.
 	ForgetsTasks bool
-	// Alike says that the hypervisor cannot cut rights by capability, so that
-	// the credential of one may do what those of all others may. Tests that
-	// want it to be refused something are left out.
+	// Alike reports that the hypervisor cannot limit a credential to a
+	// capability, so every credential may do everything. Cases that expect a
+	// refusal are skipped.
 	Alike bool
-	// NoUptime says that the hypervisor does not tell for how long a node has been running.
+	// NoUptime reports that the hypervisor does not know how long a node has
+	// been running.
 	NoUptime bool
-	// VM is what VMs can be made of here: all but ID, Name and Mark. Nil leaves
-	// out the cases that make one.
+	// VM returns the specification of a VM that can be created here, without
+	// ID, Name and Mark. Nil skips the cases that create one.
 	VM func(t testing.TB) hypervisor.VMSpec
-	// BackupStorage names a storage that can hold backups, and that every node
-	// sees; empty leaves out the cases of backups.
+	// BackupStorage names a storage for backups that every node can use. If
+	// empty, the cases of backups are skipped.
 	BackupStorage string
-	// LeaveOut gives a stopped guest one more volume, of which the
-	// configuration says that backups leave it out, and returns the volume's
-	// key. Nil leaves out the cases of such volumes.
+	// LeaveOut adds a volume to a stopped guest that its configuration excludes
+	// from backups, and returns the key of the volume. Nil skips these cases.
 	LeaveOut func(t testing.TB, ref hypervisor.GuestRef) (key string)
 	// FileStorage names a storage that keeps backups as files and that every
-	// node sees; empty leaves out the cases of such files.
+	// node can use. If empty, these cases are skipped.
 	FileStorage string
-	// BackupMachine gives a target as that of NodeLogin, of the machine that
-	// has the files of FileStorage. Nil leaves out the case that puts a file
+	// BackupMachine returns a target like that of NodeLogin for the machine
+	// that has the files of FileStorage. Nil skips the case that copies a file
 	// there.
 	BackupMachine func(t testing.TB) endpoint.Target
-	// UploadStorage names a storage that takes installation images, and that
-	// every node has; empty leaves out the cases of uploads.
+	// UploadStorage names a storage for installation images that every node can
+	// use. If empty, the cases of uploads are skipped.
 	UploadStorage string
-	// NewStorage gives a storage that can be attached and that no other case
-	// uses, with a secret among its settings of at least 8 bytes, and one more
-	// setting of its type, of a text, that can be cleared again. Nil leaves out
-	// the cases that attach one.
+	// NewStorage returns the specification of a storage that can be attached
+	// and that no other case uses. Its settings contain a secret of at least 8
+	// bytes. more is another text setting of its type that can be cleared. Nil
+	// skips these cases.
 	NewStorage func(t testing.TB) (spec hypervisor.StorageSpec, more hypervisor.StorageSetting)
-	// Download gives a file that the hypervisor can fetch, under a name that no
-	// other case uses. Templates that it has heard of it can fetch to the same
-	// storage. Nil leaves out the cases that fetch.
+	// Download returns a file that the hypervisor can fetch, under a name that
+	// no other case uses. The hypervisor can fetch its templates to the same
+	// storage. Nil skips these cases.
 	Download func(t testing.TB) hypervisor.DownloadSpec
-	// Terminals are consoles of running guests, and of nodes, that answer to
-	// what is typed. The first of them may be opened at any time. Nil leaves
-	// out the cases that type.
+	// Terminals returns consoles of running guests and of nodes that respond to
+	// typed text. The first one may be opened several times at once. Nil skips
+	// the cases that type.
 	Terminals func(t testing.TB) []Terminal
-	// Screen is a running guest whose graphical console shows something. Nil
-	// leaves out the case that looks.
+	// Screen returns a running guest whose graphical console shows a picture
+	// with more than one color. Nil skips that case.
 	Screen func(t testing.TB) hypervisor.GuestRef
-	// Reboots gives the targets of an endpoint of its own, and the name of a
-	// node there that may be rebooted while another one answers, or itself. Nil
-	// leaves out the case that reboots one.
+	// Reboots returns the targets of a separate endpoint and a node there that
+	// may be rebooted. It must be separate, because other cases run at the same
+	// time. Nil skips that case.
 	Reboots func(t testing.TB) (target func(capability endpoint.Capability) endpoint.Target, node string)
-	// NodeLogin gives a target whose credential is a key to log in to a machine
-	// with, with the host key pinned. The machine has sh, cat, env, printf,
-	// true, false and sleep, and a folder /tmp, and may be changed. Nil leaves
-	// out the cases that log in.
+	// NodeLogin returns a target whose credential is an SSH key for a machine,
+	// with its host key pinned. The machine has sh, cat, env, printf, true,
+	// false, sleep and rm, and a folder /tmp, and may be changed. Nil skips the
+	// cases that log in.
 	NodeLogin func(t testing.TB) endpoint.Target
-	// Inside gives a target as that of NodeLogin, of a machine that has
-	// containers. Nil leaves out the cases that look into containers.
+	// Inside returns a machine with containers. Nil skips the cases that run
+	// programs in containers.
 	Inside func(t testing.TB) Inside
-	// LockedGuest makes a guest that refuses actions because something locks it.
+	// LockedGuest creates a guest that refuses actions because of a lock.
 	LockedGuest func(t testing.TB) hypervisor.GuestRef
 }
 
-// Run runs the suite as subtests of t: once on the driver itself, and once
-// through gRPC. Cases run in parallel; the hooks must allow that.
+// Run runs the suite as subtests of t: once with the driver itself ("direct")
+// and once through gRPC ("grpc"). All cases run in parallel, in both runs at
+// once; the hooks must allow that. Limit the parallelism with -parallel if the
+// hypervisor is small.
 func Run(t *testing.T, cfg Config) {
 	if cfg.Driver == nil || cfg.HostType == nil || cfg.Target == nil {
 		t.Fatal("drivertest: Driver, HostType and Target are required")
@@ -194,8 +205,9 @@ func Run(t *testing.T, cfg Config) {
 	}
 }
 
-// Remote serves a driver over gRPC on the loopback until the end of the test,
-// and returns its client.
+// Remote serves a driver over gRPC on loopback until the end of the test and
+// returns its client. It uses the same server as plugin.Serve, but no separate
+// process and no plugin handshake.
 func Remote(t testing.TB, service hypervisor.Service) *hypervisor.Client {
 	t.Helper()
 	client := hypervisor.NewClient(plugintest.Connect(t, service))
@@ -207,12 +219,14 @@ func Remote(t testing.TB, service hypervisor.Service) *hypervisor.Client {
 	return client
 }
 
-// suite is one run of all cases, with the driver itself or with its client.
+// suite is one run of all cases, with the driver itself or with its gRPC
+// client.
 type suite struct {
 	Config
 	driver hypervisor.Driver
 }
 
+// group runs the cases of one interface as a parallel subtest.
 func (s *suite) group(t *testing.T, name string, cases func(*testing.T)) {
 	t.Run(name, func(t *testing.T) {
 		t.Parallel()
@@ -220,8 +234,9 @@ func (s *suite) group(t *testing.T, name string, cases func(*testing.T)) {
 	})
 }
 
-// run runs one case as a parallel subtest, with a context that ends after
-// Patience.
+// run runs one case as a parallel subtest. Its context ends after Patience, so
+// a driver that ignores its context makes the case hang until the test's
+// timeout.
 func (s *suite) run(t *testing.T, name string, body func(t *testing.T, ctx context.Context)) {
 	t.Run(name, func(t *testing.T) {
 		t.Parallel()
@@ -239,6 +254,8 @@ func need[Optional any](t *testing.T, s *suite) {
 	}
 }
 
+// claims reports whether the driver or its hosts have an optional interface. A
+// client over gRPC implements all of them, so the answer comes from the Config.
 func claims[Optional any](s *suite) bool {
 	_, host := hypervisor.As[Optional](s.HostType)
 	_, driver := hypervisor.As[Optional](s.Config.Driver)

@@ -13,7 +13,10 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// enrol tests Enroller: codes, and credentials that become known by them.
+// enrol tests Enroller: one-time codes, and credentials that become valid by
+// redeeming them. A code works once, only before it expires, and is only sent
+// to the pinned endpoint: a code that reaches another machine is lost. Inspect
+// works offline and also for an expired code.
 func (s *suite) enrol(t *testing.T) {
 	need[hypervisor.Enroller](t, s)
 	enroller := as[hypervisor.Enroller](t, s.driver)

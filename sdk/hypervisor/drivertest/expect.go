@@ -9,7 +9,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// wantKind fails unless err is an Error of the kind, with a message.
+// wantKind ends the test unless err is a plugin.Error of the kind, with a
+// message. It returns the error, so that a case can check its other fields.
 func wantKind(t *testing.T, err error, kind plugin.ErrorKind) *plugin.Error {
 	t.Helper()
 	var e *plugin.Error

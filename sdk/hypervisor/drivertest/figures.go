@@ -19,8 +19,9 @@ func checkCluster(t *testing.T, all hypervisor.Page) {
 	}
 }
 
-// checkFigures checks that an inventory with states only has no used figures,
-// and that it was requested without detail.
+// checkFigures checks that an inventory of states only contains no usage
+// values, and that only an inventory without detail has states only. A value
+// that was not measured must be nil, because zero would become a data point.
 func checkFigures(t *testing.T, all hypervisor.Page, detail bool) {
 	t.Helper()
 	if all.Cluster.StatesOnly && detail {
@@ -45,8 +46,9 @@ func checkFigures(t *testing.T, all hypervisor.Page, detail bool) {
 	}
 }
 
-// checkCPU checks that the CPU use of a guest is measured or counted, not both,
-// and that a counter can be true.
+// checkCPU checks the two ways to report the CPU usage of a guest: a measured
+// share (CPU) or a counter (CPUSeconds). Only one of them may be set. The
+// comparison is written so that NaN fails.
 func checkCPU(t *testing.T, g hypervisor.Guest) {
 	t.Helper()
 	if g.CPU != nil && g.CPUSeconds != nil {

@@ -10,7 +10,9 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// guest tests Host.Guest for guests in each state.
+// guest tests Host.Guest for guests in each state, for unknown guests and for
+// hostile node names. A guest that the token may not see must be Denied and not
+// NotFound: the service deletes guests that are not found.
 func (s *suite) guest(t *testing.T) {
 	for _, kind := range s.kinds() {
 		for _, status := range []string{hypervisor.GuestRunning, hypervisor.GuestStopped} {

@@ -43,7 +43,9 @@ func (s *suite) inside(t *testing.T) (Inside, hypervisor.Host) {
 	return in, s.open(t, in.Target)
 }
 
-// guestExecute tests GuestExecutor.
+// guestExecute tests GuestExecutor. It has the same contract as NodeExecutor,
+// for a program in a container. VMs are Unsupported, a stopped container is a
+// Conflict and an unknown one NotFound.
 func (s *suite) guestExecute(t *testing.T) {
 	need[hypervisor.GuestExecutor](t, s)
 	s.run(t, "inside of a container", func(t *testing.T, ctx context.Context) {

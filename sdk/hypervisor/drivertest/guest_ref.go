@@ -22,7 +22,10 @@ func badGuestIDs(id hypervisor.GuestID) []hypervisor.GuestID {
 	}
 }
 
-// guestRef tests how drivers treat references of guests.
+// guestRef tests references of guests. The UID, where a hypervisor has one,
+// tells a guest apart from a later one with the same ID. Every response
+// contains it, a request may omit it, and a request with a wrong UID must be
+// treated as an unknown guest and must change nothing.
 func (s *suite) guestRef(t *testing.T) {
 	s.run(t, "ids that are none", func(t *testing.T, ctx context.Context) {
 		hook(t, "NewGuest", s.NewGuest != nil)

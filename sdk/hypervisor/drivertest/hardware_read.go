@@ -10,7 +10,9 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// hardwareRead tests HardwareReader.
+// hardwareRead tests HardwareReader. A section that the hypervisor does not
+// have is Unsupported, but at least one must work. The health of disks is only
+// read on request, because it wakes disks that sleep.
 func (s *suite) hardwareRead(t *testing.T) {
 	need[hypervisor.HardwareReader](t, s)
 	s.run(t, "every section of a node", func(t *testing.T, ctx context.Context) {
@@ -74,8 +76,9 @@ func (s *suite) hardwareRead(t *testing.T) {
 	})
 }
 
-// checkHardware looks for fields of another section, and for values that no
-// machine has.
+// checkHardware checks that the response only contains the requested section,
+// and that its values are possible: wear is a percentage, sizes are not
+// negative, and health is one of the known words or empty.
 func checkHardware(t *testing.T, section hypervisor.HardwareSection, h *hypervisor.NodeHardware) {
 	t.Helper()
 	for other, filled := range map[hypervisor.HardwareSection]bool{

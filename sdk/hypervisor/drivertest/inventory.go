@@ -13,10 +13,14 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// mostRows is the limit for the contract's "a few hundred rows" of a page.
+// mostRows is the maximum number of rows of one kind on a page. The contract
+// says "a few hundred"; the limit leaves some room. Pages keep the messages of
+// gRPC small.
 const mostRows = 1000
 
-// gather reads a whole inventory.
+// gather reads a whole inventory and joins its pages. It handles Restart like
+// the service: everything before it is dropped. A driver may only restart if
+// the query contained a known membership, which turned out to be wrong.
 func gather(t *testing.T, ctx context.Context, host hypervisor.Host, query hypervisor.InventoryQuery) hypervisor.Page {
 	t.Helper()
 	var all hypervisor.Page
@@ -51,7 +55,10 @@ func gather(t *testing.T, ctx context.Context, host hypervisor.Host, query hyper
 	return all
 }
 
-// inventory tests Host.Inventory.
+// inventory tests Host.Inventory: completeness, detail, a known membership, and
+// errors. The most important rule is that an inventory never looks complete
+// when it is not: a token that cannot see everything must lead to Partial or to
+// Denied, because the service removes guests that a complete inventory lacks.
 func (s *suite) inventory(t *testing.T) {
 	s.run(t, "complete and consistent", func(t *testing.T, ctx context.Context) {
 		host := s.host(t, endpoint.Monitoring)
@@ -168,7 +175,7 @@ func (s *suite) inventory(t *testing.T) {
 	})
 }
 
-// memberships returns the nodes without their figures.
+// memberships returns the nodes without usage values, sorted, for comparisons.
 func memberships(nodes []hypervisor.Node) []string {
 	var all []string
 	for _, n := range nodes {
@@ -178,7 +185,8 @@ func memberships(nodes []hypervisor.Node) []string {
 	return all
 }
 
-// checkInventory checks the contract of a complete inventory.
+// checkInventory checks what every inventory must have: a cluster whose entry
+// node exists, unique node names, and guests and storages on existing nodes.
 func checkInventory(t *testing.T, all hypervisor.Page) {
 	t.Helper()
 	if all.Cluster == nil {

@@ -41,7 +41,10 @@ func (s *suite) actions(t *testing.T, kind hypervisor.GuestKind) []hypervisor.Ac
 	return slices.DeleteFunc(hypervisor.Actions(hypervisor.VM), func(a hypervisor.Action) bool { return !info.HasAction(kind, a) })
 }
 
-// lifecycle tests LifecycleManager.
+// lifecycle tests LifecycleManager: each action on a guest in a suitable state,
+// then unknown guests, unknown actions, missing privileges and locks. An action
+// is complete when its task has ended; an empty task ID means that it completed
+// within the call.
 func (s *suite) lifecycle(t *testing.T) {
 	need[hypervisor.LifecycleManager](t, s)
 	s.unfitting(t)

@@ -10,7 +10,9 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// log tests Host.TaskLog.
+// log tests Host.TaskLog. Lines are numbered from 1, Start counts the lines to
+// skip, a Limit of zero means all, and Total is the length of the whole log for
+// every window. A window beyond the end is empty and not an error.
 func (s *suite) log(t *testing.T) {
 	s.run(t, "windows", func(t *testing.T, ctx context.Context) {
 		hook(t, "EndedTask", s.EndedTask != nil)

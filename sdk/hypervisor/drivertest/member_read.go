@@ -9,7 +9,9 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// memberRead tests MemberReader.
+// memberRead tests MemberReader: it reads a node through another one. What it
+// reports about the node that was called must agree with Version and with the
+// certificate of the connection.
 func (s *suite) memberRead(t *testing.T) {
 	need[hypervisor.MemberReader](t, s)
 	s.run(t, "every node of the inventory", func(t *testing.T, ctx context.Context) {

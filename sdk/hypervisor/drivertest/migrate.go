@@ -45,7 +45,10 @@ func (s *suite) arrives(t *testing.T, ctx context.Context, ref hypervisor.GuestR
 	}
 }
 
-// migrate tests Migrator.
+// migrate tests Migrator. CheckMigration must agree with Migrate: a check
+// without blockers is followed by a migration that succeeds. A running guest
+// must not be migrated offline without Restart, and a failed migration must
+// leave the guest where it was, in the same state.
 func (s *suite) migrate(t *testing.T) {
 	need[hypervisor.Migrator](t, s)
 	for _, kind := range s.kinds() {

@@ -12,7 +12,9 @@ import (
 )
 
 // network tests NetworkManager: it stages, reverts and applies on one node, in
-// one case, because the staged configuration of a node is common to all.
+// one case, because the staged configuration of a node is common to all. It
+// uses a bridge without ports and an address of TEST-NET-2 (RFC 5737), so that
+// applying it cannot cut off the node.
 func (s *suite) network(t *testing.T) {
 	need[hypervisor.NetworkManager](t, s)
 	manager := func(t *testing.T) hypervisor.NetworkManager {

@@ -21,7 +21,9 @@ func (s *suite) nicsOf(t *testing.T, ctx context.Context, ref hypervisor.GuestRe
 	return list
 }
 
-// nic tests NICEditor.
+// nic tests NICEditor. A change names the fields that it sets or clears, and
+// all others must stay, including settings that the driver does not know; Raw
+// carries them. A stale digest is a Conflict.
 func (s *suite) nic(t *testing.T) {
 	need[hypervisor.NICEditor](t, s)
 	for _, kind := range s.kinds() {

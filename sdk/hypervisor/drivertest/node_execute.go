@@ -27,7 +27,9 @@ var hostile = []string{
 	"| cat", "> /tmp/x", "\n", "a\nb\n\n", "\r\n", "\t", "\x01\x1b[31m", "ä€😀", "\xff\xfe", "a=b", strings.Repeat("x", 70_000),
 }
 
-// nodeExecute tests NodeExecutor.
+// nodeExecute tests NodeExecutor: logins over SSH, programs and files. Invalid
+// commands and files must be refused before a connection is opened; the first
+// case uses an address and a key that do not work, to prove it.
 func (s *suite) nodeExecute(t *testing.T) {
 	need[hypervisor.NodeExecutor](t, s)
 	s.run(t, "commands and files that are refused", func(t *testing.T, ctx context.Context) {
@@ -102,7 +104,9 @@ func (s *suite) nodeExecutor(t *testing.T, change func(*endpoint.Target)) hyperv
 	return as[hypervisor.NodeExecutor](t, s.open(t, target))
 }
 
-// nodeLogins tests the login itself.
+// nodeLogins tests the login itself. CheckLogin accepts any host key if none is
+// pinned, because it is how a person learns the key; all other calls require a
+// pin.
 func (s *suite) nodeLogins(t *testing.T) {
 	s.run(t, "a login tells the host key, and takes any where none is pinned", func(t *testing.T, ctx context.Context) {
 		var pinned string
@@ -154,7 +158,10 @@ func (s *suite) nodeLogins(t *testing.T) {
 	})
 }
 
-// nodePrograms tests programs on a node.
+// nodePrograms tests programs on a node. Arguments, variables and standard
+// input must arrive byte by byte, whatever a shell would make of them. An exit
+// code is a result and not an error. An error of the caller's own reader or
+// writer is returned unchanged.
 func (s *suite) nodePrograms(t *testing.T) {
 	s.run(t, "arguments, variables and the input arrive as they are", func(t *testing.T, ctx context.Context) {
 		node := s.nodeExecutor(t, nil)
@@ -233,7 +240,8 @@ func (f failingReader) Read([]byte) (int, error) { return 0, f.err }
 // Write fails.
 func (f failingWriter) Write([]byte) (int, error) { return 0, f.err }
 
-// nodeFiles tests copies to and from a node.
+// nodeFiles tests copies to and from a node. A file is replaced as a whole or
+// not at all: after each refused copy the old content must still be there.
 func (s *suite) nodeFiles(t *testing.T) {
 	s.run(t, "files", func(t *testing.T, ctx context.Context) {
 		node := s.nodeExecutor(t, nil)

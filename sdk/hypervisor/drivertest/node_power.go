@@ -10,7 +10,10 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// nodePower tests NodePowerManager.
+// nodePower tests NodePowerManager. Invalid names and commands come first, and
+// the node must still respond afterwards: a driver that builds a path or a form
+// from them could reboot the wrong node. The reboot itself needs the hook
+// Reboots.
 func (s *suite) nodePower(t *testing.T) {
 	need[hypervisor.NodePowerManager](t, s)
 	s.run(t, "names and commands that nobody has", func(t *testing.T, ctx context.Context) {

@@ -29,7 +29,9 @@ func (s *suite) nodes(t *testing.T, ctx context.Context) (names []string) {
 	return names
 }
 
-// nodeRead tests NodeReader.
+// nodeRead tests NodeReader. Names that are not in the inventory must be
+// NotFound or Invalid, even if the hypervisor accepts them, such as localhost
+// or a fully qualified name.
 func (s *suite) nodeRead(t *testing.T) {
 	need[hypervisor.NodeReader](t, s)
 	s.run(t, "every node of the inventory", func(t *testing.T, ctx context.Context) {
@@ -79,7 +81,9 @@ func (s *suite) nodeRead(t *testing.T) {
 	})
 }
 
-// checkNodeStatus looks for values that no machine has.
+// checkNodeStatus looks for values that no machine has. Used amounts must not
+// exceed totals, shares are between 0 and 1, and load averages are three or
+// none.
 func checkNodeStatus(t *testing.T, node string, s hypervisor.NodeStatus, noUptime bool) {
 	t.Helper()
 	if s.Name != node {

@@ -10,7 +10,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// peerList tests PeerLister.
+// peerList tests PeerLister. The peers are exactly the nodes of the inventory,
+// and exactly one of them is marked as the node that was called.
 func (s *suite) peerList(t *testing.T) {
 	need[hypervisor.PeerLister](t, s)
 	s.run(t, "every node of the inventory", func(t *testing.T, ctx context.Context) {

@@ -10,7 +10,8 @@ import (
 )
 
 // permissions tests Host.Permissions with proper, lacking and exceeding
-// credentials.
+// credentials. Missing and Extra are the names of privileges in the
+// hypervisor's own words, and Missing is sorted.
 func (s *suite) permissions(t *testing.T) {
 	for _, capability := range s.described(t).Capabilities {
 		s.run(t, string(capability)+" proper", func(t *testing.T, ctx context.Context) {

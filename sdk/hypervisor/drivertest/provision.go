@@ -54,7 +54,9 @@ func (s *suite) destroy(t *testing.T, ctx context.Context, ref hypervisor.GuestR
 	return id
 }
 
-// provision tests Provisioner.
+// provision tests Provisioner. A placement answers only what the query asks
+// for. Creating a guest under a taken ID is a Conflict, and a running guest is
+// never destroyed.
 func (s *suite) provision(t *testing.T) {
 	need[hypervisor.Provisioner](t, s)
 	s.run(t, "what is usual is where guests can be", func(t *testing.T, ctx context.Context) {

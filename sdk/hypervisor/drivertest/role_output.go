@@ -12,7 +12,10 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// roleOutput tests RoleOutputReader.
+// roleOutput tests RoleOutputReader. People paste the output from terminals, so
+// it arrives with CRLF, prompts, colors, quote marks or borders, and sometimes
+// twice. An output that is cut off must be an error: a credential with a
+// shortened secret would be stored otherwise.
 func (s *suite) roleOutput(t *testing.T) {
 	need[hypervisor.RoleOutputReader](t, s)
 	reader := as[hypervisor.RoleOutputReader](t, s.driver)

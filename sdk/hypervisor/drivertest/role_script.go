@@ -13,7 +13,9 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// roleScript tests RoleScriptWriter.
+// roleScript tests RoleScriptWriter. The script runs as root on the hypervisor,
+// so a path must never become a command. The suite parses the script with sh
+// -n, and does not run it.
 func (s *suite) roleScript(t *testing.T) {
 	need[hypervisor.RoleScriptWriter](t, s)
 	scripter := as[hypervisor.RoleScriptWriter](t, s.driver)

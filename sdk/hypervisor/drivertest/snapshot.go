@@ -64,7 +64,9 @@ func (s *suite) snapshotsOf(t *testing.T, ctx context.Context, ref hypervisor.Gu
 	return found
 }
 
-// snapshot tests Snapshotter.
+// snapshot tests Snapshotter. Each change either returns an error of the right
+// kind or a task that fails; the guest's list of snapshots decides what really
+// happened.
 func (s *suite) snapshot(t *testing.T) {
 	need[hypervisor.Snapshotter](t, s)
 	s.snapshotLife(t)

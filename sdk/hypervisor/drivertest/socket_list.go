@@ -9,7 +9,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// socketList tests SocketLister.
+// socketList tests SocketLister. A socket has a numeric address without a zone;
+// an IPv4 address is never written as IPv6.
 func (s *suite) socketList(t *testing.T) {
 	need[hypervisor.SocketLister](t, s)
 	s.run(t, "where a container listens", func(t *testing.T, ctx context.Context) {

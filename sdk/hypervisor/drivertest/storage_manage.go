@@ -45,10 +45,14 @@ func (s *suite) keysOf(t *testing.T, ctx context.Context, kind string) map[strin
 }
 
 // words returns the words of a list, sorted: a hypervisor may return them in
-// any order.
+// any order. Settings that are lists have no order.
 func words(text string) []string { return slices.Sorted(strings.SplitSeq(text, ",")) }
 
-// storageManage tests StorageManager.
+// storageManage tests StorageManager. Secrets among the settings can be written
+// but never read: neither a definition nor an error contains them. An edit with
+// a stale digest is a Conflict. Because a digest may cover all storages of a
+// cluster (Proxmox VE keeps them in one file), an edit is tried again when
+// another case changed something in between.
 func (s *suite) storageManage(t *testing.T) {
 	need[hypervisor.StorageManager](t, s)
 	manager := func(t *testing.T) hypervisor.StorageManager {

@@ -14,7 +14,10 @@ import (
 // badTasks are task ids that no hypervisor has.
 var badTasks = []string{"", "no-such-task", "../../etc/passwd", "a\x00b", "UPID:nowhere:00000001:00000001:00000001:qmstart:1:root@pam:"}
 
-// tasks tests Host.Tasks.
+// tasks tests Host.Tasks. The list is the service's memory after a restart: it
+// looks for its own task there before it sends a request again. Therefore
+// CompleteSince must never claim more than the list contains, and a task must
+// name the credential that requested it.
 func (s *suite) tasks(t *testing.T) {
 	s.run(t, "a running task is listed", func(t *testing.T, ctx context.Context) {
 		hook(t, "RunningTask", s.RunningTask != nil)

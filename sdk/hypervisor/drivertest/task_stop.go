@@ -8,7 +8,9 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// taskStop tests TaskStopper.
+// taskStop tests TaskStopper. Stopping a task that has ended is not an error,
+// because it can end at the same moment. A stopped task has failed or has an
+// unknown end; it never counts as a success.
 func (s *suite) taskStop(t *testing.T) {
 	need[hypervisor.TaskStopper](t, s)
 	stopper := func(t *testing.T) (hypervisor.Host, hypervisor.TaskStopper) {

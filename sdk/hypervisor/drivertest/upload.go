@@ -46,7 +46,9 @@ func (s *suite) anyNode(t *testing.T, ctx context.Context) (name string) {
 	return name
 }
 
-// upload tests Uploader.
+// upload tests Uploader. The driver must verify the size and the checksum
+// before the file becomes visible on the storage. After a short, long or
+// failing file, and after the caller gave up, no file may exist.
 func (s *suite) upload(t *testing.T) {
 	need[hypervisor.Uploader](t, s)
 	if s.UploadStorage == "" {

@@ -35,7 +35,9 @@ func (s *suite) uploaded(t *testing.T, ctx context.Context) hypervisor.Volume {
 	return v
 }
 
-// volumeDelete tests VolumeDeleter.
+// volumeDelete tests VolumeDeleter. An ID that is not exactly the one in the
+// list must delete nothing, and a protected backup must be refused with
+// Conflict.
 func (s *suite) volumeDelete(t *testing.T) {
 	need[hypervisor.VolumeDeleter](t, s)
 	deleter := func(t *testing.T) hypervisor.VolumeDeleter {

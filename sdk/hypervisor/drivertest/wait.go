@@ -23,7 +23,9 @@ func wait(t *testing.T, ctx context.Context, host hypervisor.Host, id string, fr
 	return lines, result
 }
 
-// wait tests Host.WaitTask.
+// wait tests Host.WaitTask. WaitTask can be called several times for the same
+// task and from any line, because the service resumes it after a restart. A
+// task that failed is a result and not an error.
 func (s *suite) wait(t *testing.T) {
 	s.run(t, "from any line and twice", func(t *testing.T, ctx context.Context) {
 		hook(t, "EndedTask", s.EndedTask != nil)

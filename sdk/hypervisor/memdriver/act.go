@@ -17,7 +17,8 @@ type transition struct {
 	to   string
 }
 
-// transitions maps actions to their transitions.
+// transitions maps actions to their transitions. An action in another state is
+// a Conflict, except for the shutdown of a paused guest; see Act.
 var transitions = map[hypervisor.Action]transition{
 	hypervisor.Start:    {[]string{hypervisor.GuestStopped, hypervisor.GuestSuspended}, hypervisor.GuestRunning},
 	hypervisor.Stop:     {[]string{hypervisor.GuestRunning, hypervisor.GuestPaused}, hypervisor.GuestStopped},

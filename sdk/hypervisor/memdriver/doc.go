@@ -14,9 +14,9 @@
 //     tasks, take nodes offline and set faults. Spec and Shape describe a new cluster.
 //   - Host implements hypervisor.Host and the optional interfaces on a cluster.
 //   - Fault says how a method misbehaves.
-//   - Certified is a driver of another shape: client certificates and one-time codes instead
-//     of tokens, names instead of numbers as guest IDs. Code that works with drivers should
-//     be tested with both.
+//   - CertificateDriver is a driver of another shape: client certificates and one-time codes
+//     instead of tokens, names instead of numbers as guest IDs. Code that works with drivers
+//     should be tested with both.
 //
 // # In a test
 //

@@ -58,7 +58,7 @@ func (c *Cluster) NewGuestAs(kind hypervisor.GuestKind, status string, id hyperv
 
 // Change edits a guest, for example its name, node or lock, and reports whether
 // it exists. Rename changes the id. CPUSeconds that edit adds to a guest of a
-// Certified are added to what the guest uses anyway.
+// CertificateDriver are added to what the guest uses anyway.
 func (c *Cluster) Change(id hypervisor.GuestID, edit func(*hypervisor.Guest)) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

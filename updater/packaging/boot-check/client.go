@@ -12,11 +12,14 @@ import (
 	"time"
 )
 
+// address is the service's address inside of the container.
 const address = "http://127.0.0.1:8480"
 
 // client speaks to the service from inside the container, with one session.
 type client struct{ http *http.Client }
 
+// newClient returns a client whose connections begin in the container's
+// network. Connections are not kept, because the service restarts often.
 func newClient(m *machine) (*client, error) {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -26,7 +29,8 @@ func newClient(m *machine) (*client, error) {
 		Transport: &http.Transport{DialContext: m.dial, DisableKeepAlives: true}}}, nil
 }
 
-// call sends JSON and reads JSON. The status is the answer's.
+// call sends and receives JSON. It returns the HTTP status even with an error;
+// 0 means that no response arrived.
 func (c *client) call(ctx context.Context, method, path string, body, into any) (int, error) {
 	var in io.Reader = http.NoBody
 	if body != nil {
@@ -59,14 +63,15 @@ func (c *client) call(ctx context.Context, method, path string, body, into any) 
 	return answer.StatusCode, json.Unmarshal(text, into)
 }
 
-// version is that of the service when it is ready.
+// version returns the version of the service if it is ready, otherwise an
+// error.
 func (c *client) version(ctx context.Context) (string, error) {
 	var body struct{ Version string }
 	_, err := c.call(ctx, http.MethodGet, "/readyz", nil, &body)
 	return body.Version, err
 }
 
-// serves waits until a version is ready.
+// serves waits until the given version is ready.
 func (c *client) serves(ctx context.Context, version string, within time.Duration) error {
 	return until(ctx, within, func() error {
 		got, err := c.version(ctx)
@@ -77,7 +82,8 @@ func (c *client) serves(ctx context.Context, version string, within time.Duratio
 	})
 }
 
-// prober asks /readyz every 20 ms and notes when nobody answers well.
+// prober measures how long the service is unavailable, by asking /readyz every
+// 20 ms.
 type prober struct {
 	stop func()
 	done sync.WaitGroup
@@ -85,8 +91,12 @@ type prober struct {
 	down []time.Duration
 }
 
+// probeEvery is the resolution of the measurement.
 const probeEvery = 20 * time.Millisecond
 
+// probe starts a prober. A period of unavailability is counted from the last
+// good answer to the next one; one that has no end yet is not counted. The
+// caller calls end.
 func (c *client) probe(ctx context.Context) *prober {
 	ctx, cancel := context.WithCancel(ctx)
 	p := &prober{stop: cancel}
@@ -114,7 +124,8 @@ func (c *client) probe(ctx context.Context) *prober {
 	return p
 }
 
-// end stops asking and returns all time without service.
+// end stops the prober and returns the total time of unavailability. It may be
+// called several times.
 func (p *prober) end() time.Duration {
 	p.stop()
 	p.done.Wait()

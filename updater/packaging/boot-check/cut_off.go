@@ -8,13 +8,16 @@ import (
 	"time"
 )
 
-// hold makes a migration wait while a file is there: that of the trial, or that of the live database.
+// hold is a script that makes a migration wait while a file exists:
+// /run/hold-trial for the trial on a copy, /run/hold-live for the live
+// database.
 const hold = `case "$1 $HOSTLER_DATABASE_URL" in
 "migrate "*/hostler_trial_*) while [ -e /run/hold-trial ]; do sleep 0.1; done ;;
 "migrate "*) while [ -e /run/hold-live ]; do sleep 0.1; done ;;
 esac`
 
-// held asks for the update that waits, and comes back when it does.
+// held requests the update whose migration waits, and returns when it waits.
+// before is the ID of the previous run.
 func (c *check) held(ctx context.Context, file, step string) (before string, err error) {
 	if before, err = c.lastRun(ctx); err != nil {
 		return "", err
@@ -37,10 +40,13 @@ func (c *check) held(ctx context.Context, file, step string) (before string, err
 	})
 }
 
+// resumeUnit is the unit that finishes an interrupted run.
 const resumeUnit = "hostler-updater-resume.service"
 
-// killedInTrial kills the updater while nobody may bring its run to an end, so that it stands still, cut off; and lets it
-// come to its end then.
+// killedInTrial kills the updater during the trial, while the resume unit is
+// masked. The interrupted run must be visible, must block new requests and key
+// rotation, and must end as failed once the unit may run. The service must have
+// been available all the time.
 func (c *check) killedInTrial(ctx context.Context) (string, error) {
 	if err := c.publish(ctx, heldVersion); err != nil {
 		return "", err
@@ -72,13 +78,14 @@ func (c *check) killedInTrial(ctx context.Context) (string, error) {
 	return said, err
 }
 
-// maskResume keeps systemd from bringing the next run that is cut off to its end.
+// maskResume keeps systemd from finishing the next interrupted run.
 func (c *check) maskResume(ctx context.Context) error {
 	_, err := c.machine.sh(ctx, "systemctl mask --runtime --quiet "+resumeUnit)
 	return err
 }
 
-// cutOff waits until the service tells of a run that is cut off.
+// cutOff waits until the service reports an interrupted run with a hint that
+// names the resume unit.
 func (c *check) cutOff(ctx context.Context) error {
 	return until(ctx, 10*time.Second, func() error {
 		t, err := c.told(ctx)
@@ -90,8 +97,9 @@ func (c *check) cutOff(ctx context.Context) error {
 	})
 }
 
-// removedCutOff removes the package while an update is cut off, and installs it again: what brings the update to its end
-// must be there still.
+// removedCutOff removes the package while an update is interrupted, and
+// installs it again. The program that finishes the update must not be removed
+// with the package.
 func (c *check) removedCutOff(ctx context.Context) (string, error) {
 	said, _, err := c.killed(ctx, "hold-trial", "trial", endOf("failed", secondVersion, heldVersion).because("in the step trial"),
 		interval{
@@ -111,6 +119,8 @@ func (c *check) removedCutOff(ctx context.Context) (string, error) {
 	return said, err
 }
 
+// killedInMigrate kills the updater while it migrates the live database. The
+// update must be rolled back.
 func (c *check) killedInMigrate(ctx context.Context) (string, error) {
 	nothing := func() error { return nil }
 	said, _, err := c.killed(ctx, "hold-live", "migrate",
@@ -119,9 +129,11 @@ func (c *check) killedInMigrate(ctx context.Context) (string, error) {
 	return said, err
 }
 
-// interval is what is done right before and right after the kill.
+// interval contains what is done immediately before and after the kill.
 type interval struct{ before, after func() error }
 
+// killed runs an update to a step, kills the updater there, and checks how the
+// run ends. It returns a description, and how long the service was unavailable.
 func (c *check) killed(ctx context.Context, file, step string, want updateState, at interval) (said string, down time.Duration,
 	err error) {
 	if err := c.stands(ctx); err != nil {
@@ -154,7 +166,8 @@ func (c *check) killed(ctx context.Context, file, step string, want updateState,
 	return said, 0, c.quiet(ctx)
 }
 
-// quiet says whether nothing is under way and nothing waits for a human.
+// quiet waits until no run is in progress and the updater waits for requests
+// again.
 func (c *check) quiet(ctx context.Context) error {
 	return until(ctx, 40*time.Second, func() error {
 		out, err := c.machine.sh(ctx,
@@ -166,6 +179,8 @@ func (c *check) quiet(ctx context.Context) error {
 	})
 }
 
+// powerCut kills the whole container during the migration and boots it again.
+// The old version must run after the boot.
 func (c *check) powerCut(ctx context.Context) (string, error) {
 	if err := c.stands(ctx); err != nil {
 		return "", err
@@ -193,6 +208,9 @@ func (c *check) powerCut(ctx context.Context) (string, error) {
 		c.quiet(ctx), c.listenForReleases())
 }
 
+// rebooted reboots the container during the migration, which ends while the
+// system shuts down. The service cannot be started at that point, so the update
+// must be rolled back.
 func (c *check) rebooted(ctx context.Context) (string, error) {
 	if err := c.stands(ctx); err != nil {
 		return "", err
@@ -227,6 +245,8 @@ func (c *check) rebooted(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%s, %.1f s with the reboot", last, took.Seconds()), err
 }
 
+// heldAtLast installs the release that was interrupted before, now without
+// interruption.
 func (c *check) heldAtLast(ctx context.Context) (string, error) {
 	if err := c.trailTells(ctx); err != nil {
 		return "", err

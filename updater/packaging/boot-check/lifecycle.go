@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// lifecycle is all that is tried, in the order in which it happens to an installation.
+// lifecycle runs all steps in the order in which they happen to an
+// installation. Each step relies on the state that the previous ones left.
 func (c *check) lifecycle(ctx context.Context) error {
 	err := c.steps(ctx,
 		step{"keys for releases, and the building of all of them begins", c.build},
@@ -59,7 +60,8 @@ func (c *check) lifecycle(ctx context.Context) error {
 	return nil
 }
 
-// shortLife is what is tried on a second machine while the first one does little but wait.
+// shortLife runs steps on the second machine that mostly wait: an installation
+// into an image, a missing database, and the watchdog.
 func (c *check) shortLife(ctx context.Context) error {
 	if err := os.Mkdir(c.dir, 0o755); err != nil {
 		return err
@@ -74,6 +76,7 @@ func (c *check) shortLife(ctx context.Context) error {
 	)
 }
 
+// boot boots the machine. It returns the failed units, if any, for the report.
 func (c *check) boot(ctx context.Context) (string, error) {
 	if err := c.machine.boot(ctx, c.root()); err != nil {
 		return "", err
@@ -85,7 +88,7 @@ func (c *check) boot(ctx context.Context) (string, error) {
 	return c.machine.sh(ctx, "systemctl is-system-running || true; systemctl --no-legend --failed")
 }
 
-// dpkg calls dpkg in the container with a package of this machine.
+// dpkg installs a package of this machine in the container.
 func (c *check) dpkg(ctx context.Context, deb string) (string, error) {
 	if err := c.copyIn(ctx, deb); err != nil {
 		return "", err
@@ -93,11 +96,15 @@ func (c *check) dpkg(ctx context.Context, deb string) (string, error) {
 	return c.machine.sh(ctx, "dpkg -i /root/"+filepath.Base(deb)+" 2>&1")
 }
 
+// copyIn copies a package into the container's /root.
 func (c *check) copyIn(ctx context.Context, deb string) error {
 	_, err := c.program(ctx, "cp", deb, filepath.Join(c.root(), "root"))
 	return err
 }
 
+// installFirst installs the first package on a booted system. postinst waits
+// for the service, so it must be ready when dpkg ends. The step then checks
+// units, permissions and links.
 func (c *check) installFirst(ctx context.Context) (string, error) {
 	var err error
 	if c.files, err = c.list(); err != nil {
@@ -128,11 +135,14 @@ func (c *check) installFirst(ctx context.Context) (string, error) {
 }
 
 const (
+	// email and password are those of the owner, and team is the name of the
+	// team that makeData creates and data looks for.
 	email    = "owner@example.com"
 	password = "nine-quiet-lanterns-42"
 	team     = "Web shop"
 )
 
+// makeData creates an owner and a team, to see later whether data survives.
 func (c *check) makeData(ctx context.Context) (string, error) {
 	if out, err := c.machine.sh(ctx, "printf '%s\\n' '"+password+"' | hostlerd owner create --email "+email+" --password-stdin"); err != nil {
 		return out, err
@@ -146,6 +156,7 @@ func (c *check) makeData(ctx context.Context) (string, error) {
 	return "", c.data(ctx)
 }
 
+// logIn starts a new session.
 func (c *check) logIn(ctx context.Context) error {
 	var err error
 	if c.client, err = newClient(&c.machine); err != nil {
@@ -155,7 +166,8 @@ func (c *check) logIn(ctx context.Context) error {
 	return err
 }
 
-// data says whether what was made is there still, read with the session that was begun before.
+// data returns an error if the team no longer exists. It uses the session from
+// before, which must survive updates too.
 func (c *check) data(ctx context.Context) error {
 	var teams []struct{ Name string }
 	if _, err := c.client.call(ctx, "GET", "/api/v1/teams", nil, &teams); err != nil {
@@ -169,6 +181,9 @@ func (c *check) data(ctx context.Context) error {
 	return fmt.Errorf("the team %q no longer exists: %v", team, teams)
 }
 
+// wrapper checks the commands for administrators: they must work as root,
+// mostly also as another user, and must not leave files of root in the
+// service's folders.
 func (c *check) wrapper(ctx context.Context) (string, error) {
 	for _, line := range []string{
 		`[ "$(hostlerd version)" = 1.0.0 ]`,
@@ -188,6 +203,8 @@ func (c *check) wrapper(ctx context.Context) (string, error) {
 	return "", nil
 }
 
+// exposure records the exposure levels of the units (systemd-analyze security)
+// and verifies the unit files.
 func (c *check) exposure(ctx context.Context) (string, error) {
 	for _, unit := range []string{"hostler.service", "hostler-database.service", "hostler-updater.service",
 		"hostler-updater-resume.service"} {
@@ -208,6 +225,9 @@ func (c *check) exposure(ctx context.Context) (string, error) {
 	return "", err
 }
 
+// databaseAway stops PostgreSQL and waits for more failed starts than systemd's
+// default limit (five in ten seconds) allows. The service must run soon after
+// PostgreSQL is back.
 func (c *check) databaseAway(ctx context.Context) (string, error) {
 	if _, err := c.machine.sh(ctx,
 		"systemctl stop postgresql.service 'postgresql@*' && systemctl restart --no-block hostler.service"); err != nil {
@@ -232,6 +252,8 @@ func (c *check) databaseAway(ctx context.Context) (string, error) {
 	return fmt.Sprintf("after %s failed starts it is up %.1f s after PostgreSQL is back", restarts, time.Since(began).Seconds()), c.data(ctx)
 }
 
+// hangs stops the process of the service (SIGSTOP). The watchdog must end it
+// and systemd must start it again.
 func (c *check) hangs(ctx context.Context) (string, error) {
 	// It answers a moment before it says so, and from then on systemd watches it.
 	if err := until(ctx, 20*time.Second, func() error {
@@ -289,6 +311,8 @@ func (c *check) rotate(ctx context.Context) (string, error) {
 	return "", errors.Join(c.client.serves(ctx, fourthVersion, 20*time.Second), c.data(ctx))
 }
 
+// remove removes the package. Programs, units and processes must be gone;
+// configuration, key, state and database must stay.
 func (c *check) remove(ctx context.Context) (string, error) {
 	if out, err := c.machine.sh(ctx, "dpkg -r hostler 2>&1"); err != nil {
 		return out, err
@@ -308,6 +332,8 @@ func (c *check) remove(ctx context.Context) (string, error) {
 	return "", nil
 }
 
+// reinstall installs the package again. It must continue with the old data, and
+// even the old session.
 func (c *check) reinstall(ctx context.Context) (string, error) {
 	if out, err := c.dpkg(ctx, c.releases.fourth); err != nil {
 		return out, err
@@ -321,6 +347,8 @@ func (c *check) reinstall(ctx context.Context) (string, error) {
 	return "the session of before holds still", errors.Join(c.stands(ctx), c.trailTells(ctx), c.logIn(ctx))
 }
 
+// purge purges the package. Only the updater's backups may be left, because
+// they can be the last copy of the data.
 func (c *check) purge(ctx context.Context) (string, error) {
 	if out, err := c.machine.sh(ctx, "dpkg -P hostler </dev/null 2>&1"); err != nil {
 		return out, err
@@ -356,16 +384,17 @@ func (c *check) purge(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%d files and folders are left, all of them backups", backups), err
 }
 
-// others are places where something changes by itself, or by what this check does.
+// others are folders whose content changes without the package.
 var others = []string{"/dev", "/proc", "/sys", "/run", "/tmp", "/var/tmp", "/root", "/var/log", "/var/cache", "/var/lib/postgresql",
 	"/var/lib/systemd",
 	"/var/lib/dpkg/info", "/var/lib/dpkg/updates", "/var/lib/dpkg/triggers", "/usr/local/share/ca-certificates", "/etc/ssl/certs"}
 
-// backupsOfFiles are what Debian's programs keep beside a file that they have changed.
+// backupsOfFiles matches the copies that Debian's programs keep of files that
+// they changed, and files of the machine's identity.
 var backupsOfFiles = regexp.MustCompile(`^/(etc/(passwd|group|shadow|gshadow|subuid|subgid)-|etc/\.pwd\.lock|var/lib/dpkg/[a-z-]+-old|` +
 	`etc/machine-id|etc/hostname)$`)
 
-// list is every path of the root where nothing changes by itself.
+// list returns all paths of the root that only the package changes.
 func (c *check) list() ([]string, error) {
 	var paths []string
 	err := filepath.WalkDir(c.root(), func(path string, entry os.DirEntry, err error) error {
@@ -387,7 +416,7 @@ func (c *check) list() ([]string, error) {
 	return paths, err
 }
 
-// left is what is in the root now and was not before the package came.
+// left returns the paths that did not exist before the package was installed.
 func (c *check) left() ([]string, error) {
 	now, err := c.list()
 	if err != nil {
@@ -408,7 +437,8 @@ func (c *check) installAnew(ctx context.Context) (string, error) {
 	return "", c.client.serves(ctx, firstVersion, time.Second)
 }
 
-// offline installs as the builder of an image does.
+// offline installs the package into a root that is not booted, like the builder
+// of an image does. It does so twice, as after an interrupted installation.
 func (c *check) offline(ctx context.Context) (string, error) {
 	if err := c.copyIn(ctx, c.releases.first); err != nil {
 		return "", err
@@ -423,7 +453,7 @@ func (c *check) offline(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// offlineBoots boots the image.
+// offlineBoots boots the image. The service must start without help.
 func (c *check) offlineBoots(ctx context.Context) (string, error) {
 	if _, err := c.boot(ctx); err != nil {
 		return "", err

@@ -17,7 +17,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// machine is the booted root. The zero value is one that does not run.
+// machine is a root that can be booted in a container. The zero value does not
+// run.
 type machine struct {
 	root   string
 	nspawn *exec.Cmd
@@ -26,9 +27,13 @@ type machine struct {
 	boots  int
 }
 
+// runs reports whether the container was started and not killed.
 func (m *machine) runs() bool { return m.nspawn != nil }
 
-// boot starts the container and waits until systemd says that it is up.
+// boot starts the container and waits until systemd has finished booting. The
+// container has its own network with only a loopback interface, so nothing of
+// this machine is reachable and nothing is reachable from it. Pdeathsig kills
+// it if this program dies.
 func (m *machine) boot(ctx context.Context, root string) error {
 	m.root, m.boots = root, m.boots+1
 	console, err := os.OpenFile(filepath.Join(filepath.Dir(root), "console"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
@@ -62,7 +67,8 @@ func (m *machine) boot(ctx context.Context, root string) error {
 	return m.up(ctx)
 }
 
-// up waits for process 1 and for the end of the boot. A unit that failed is told.
+// up waits for process 1 and for the end of the boot. A degraded system counts
+// as booted; the steps notice failed units themselves.
 func (m *machine) up(ctx context.Context) error {
 	if err := until(ctx, 20*time.Second, m.findInit); err != nil {
 		return err
@@ -76,7 +82,8 @@ func (m *machine) up(ctx context.Context) error {
 	})
 }
 
-// findInit looks for the process that is number 1 in its own name space.
+// findInit finds the process that has the ID 1 in its own PID namespace, among
+// the descendants of systemd-nspawn.
 func (m *machine) findInit() error {
 	for _, pid := range append([]int{}, descendants(m.nspawn.Process.Pid)...) {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -93,6 +100,7 @@ func (m *machine) findInit() error {
 	return errors.New("there is no process 1")
 }
 
+// descendants returns all processes below a process.
 func descendants(pid int) []int {
 	var all []int
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is good
@@ -111,7 +119,8 @@ func descendants(pid int) []int {
 	return all
 }
 
-// sh runs a command line in the container as root and returns what it prints.
+// sh runs a command line in the container as root, in all its namespaces and
+// with a clean environment, and returns its trimmed output.
 func (m *machine) sh(ctx context.Context, line string) (string, error) {
 	if !m.runs() {
 		return "", errors.New("the machine does not run")
@@ -123,7 +132,8 @@ func (m *machine) sh(ctx context.Context, line string) (string, error) {
 	return output(cmd)
 }
 
-// dial connects from inside the container: a socket belongs to the network of the thread that makes it.
+// dial opens a connection in the container's network. A socket belongs to the
+// network of the thread that creates it.
 func (m *machine) dial(ctx context.Context, network, address string) (conn net.Conn, err error) {
 	err = m.inside(func() error {
 		conn, err = (&net.Dialer{}).DialContext(ctx, network, address)
@@ -141,7 +151,9 @@ func (m *machine) listen(ctx context.Context, address string) (listener net.List
 	return listener, err
 }
 
-// inside calls do on a thread in the container's network. The thread is given up when it cannot come back.
+// inside runs a function on a thread that has joined the container's network
+// namespace. If the thread cannot return to its own namespace, it stays locked,
+// and Go ends it with its goroutine.
 func (m *machine) inside(do func() error) error {
 	theirs, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", m.init))
 	if err != nil {
@@ -167,7 +179,8 @@ func (m *machine) inside(do func() error) error {
 	return err
 }
 
-// reboot goes down in order and comes up again. The container ends with its system: there is nobody to boot it but we.
+// reboot shuts the system down in order and boots it again. A container ends
+// when its system reboots, so this program starts it again.
 func (m *machine) reboot(ctx context.Context) error {
 	if _, err := m.sh(ctx, "systemctl reboot --no-block"); err != nil {
 		return err
@@ -183,7 +196,9 @@ func (m *machine) reboot(ctx context.Context) error {
 	return m.boot(ctx, m.root)
 }
 
-// kill is a loss of power: all of the container's processes are gone at once. It does nothing when none runs.
+// kill ends all processes of the container at once, like a power failure. File
+// systems are not lost with it, so it does not test what was not synced to
+// disk. It does nothing if the container does not run.
 func (m *machine) kill() error {
 	if !m.runs() {
 		return nil

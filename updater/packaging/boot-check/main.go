@@ -1,8 +1,14 @@
-// Command boot-check tries the Debian package on a Debian that is made for it and booted: the whole life of an
-// installation, from the first start over updates that go well, fail and are cut off, to the purge.
+// Command boot-check tests the Debian package on a Debian system that it
+// creates and boots: the whole life of an installation, from the first start
+// through updates that succeed, fail or are interrupted, to the purge.
 //
-// It makes a root with debootstrap in a temporary folder, boots it in a container that has nothing but its own loopback,
-// and takes everything away again, also when it fails or is interrupted. It must be root.
+// It creates a root with debootstrap in a temporary folder and boots it in a
+// systemd-nspawn container that only has a loopback interface. It removes
+// everything at the end, also after a failure or an interrupt. It must run as
+// root, in the folder of the repository, and takes several minutes.
+//
+// lifecycle.go lists all steps in order. A second machine (shortLife) runs at
+// the same time, for steps that mostly wait.
 package main
 
 import (
@@ -34,11 +40,15 @@ func main() {
 	}
 }
 
+// options contains the command line.
 type options struct {
 	bin, mirror string
 	keep        bool
 }
 
+// run creates the temporary folder, runs all steps, and cleans up. After a
+// failure it prints what the machine logged. The folder is below /var/tmp
+// because /tmp is often mounted without set-uid programs, which Debian needs.
 func run(ctx context.Context, o options) (err error) {
 	if err := ready(); err != nil {
 		return err
@@ -83,7 +93,8 @@ func run(ctx context.Context, o options) (err error) {
 	return c.lifecycle(ctx)
 }
 
-// ready says everything that is missing at once.
+// ready returns one error that names everything that is missing on this
+// machine.
 func ready() error {
 	var missing []string
 	if os.Geteuid() != 0 {

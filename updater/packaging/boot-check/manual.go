@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// dryRun tries a release with all that does not touch what serves, by the administrator's command. Nothing is left of it.
+// dryRun tries a release with hostler-updater run --dry-run. Nothing may change
+// and nothing may be left.
 func (c *check) dryRun(ctx context.Context) (string, error) {
 	if err := errors.Join(c.pack(ctx, fourthVersion, fourthVersion, ""), c.publish(ctx, fourthVersion)); err != nil {
 		return "", err
@@ -45,7 +46,9 @@ func (c *check) dryRun(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%.1f s", took(lines, "backup").Seconds()), nil
 }
 
-// takenBack takes an update back that went well, with the database from before it, and lets the package make it again.
+// takenBack rolls back a successful update by hand, with the database from
+// before it, and then lets the package install the release again. Without the
+// backup the command must refuse, because the database was migrated.
 func (c *check) takenBack(ctx context.Context) (string, error) {
 	if out, err := c.machine.sh(ctx, "! hostler-updater rollback 2>&1"); err != nil || !strings.Contains(out, "restores the backup from "+
 		"before the update") {

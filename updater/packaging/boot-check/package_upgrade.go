@@ -8,6 +8,9 @@ import (
 	"time"
 )
 
+// upgradeBroken upgrades the package while the updater's configuration is
+// invalid. dpkg must report the failure, and the old version must go on
+// running.
 func (c *check) upgradeBroken(ctx context.Context) (string, error) {
 	if out, err := c.machine.sh(ctx,
 		"cp -p /etc/hostler/updater.json /root/updater.json && echo '{' > /etc/hostler/updater.json"); err != nil {
@@ -32,7 +35,8 @@ func (c *check) upgradeBroken(ctx context.Context) (string, error) {
 	return "", errors.Join(err, c.refuses(ctx, "configuration"), c.data(ctx))
 }
 
-// upgrade configures what was left half-way: the package's release goes through the updater like any other.
+// upgrade repairs the configuration and lets dpkg finish. A package's release
+// goes through the same steps as any other update.
 func (c *check) upgrade(ctx context.Context) (string, error) {
 	before, err := c.lastRun(ctx)
 	if err != nil {
@@ -57,6 +61,8 @@ func (c *check) upgrade(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%.1f s, including %.2f s without service", took(lines, "backup").Seconds(), down.Seconds()), nil
 }
 
+// downgrade installs an older package, which must leave the installed version
+// alone and say so.
 func (c *check) downgrade(ctx context.Context) (string, error) {
 	out, err := c.dpkg(ctx, c.releases.first)
 	if err != nil {

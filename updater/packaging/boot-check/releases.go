@@ -24,6 +24,9 @@ import (
 
 // The versions. Those of the packages are built in full; so is what an update brings.
 const (
+	// The versions of packages and of real updates are built completely. The
+	// faulty ones are copies with another number and a script in place of the
+	// service.
 	firstVersion  = "1.0.0" // a package
 	secondVersion = "1.1.0" // an update with a migration
 	silentVersion = "1.2.0" // its service is never ready
@@ -32,7 +35,8 @@ const (
 	fourthVersion = "1.3.0" // a package, with one migration more
 )
 
-// releases are the packages and what the release server has.
+// releases are the packages, and what the release server offers. Both machines
+// share them.
 type releases struct {
 	first, fourth string // packages
 	served        string // folder of the release server
@@ -47,7 +51,8 @@ type releases struct {
 	overlays                map[string]string
 }
 
-// build makes the keys, and begins to make both packages and what the updates bring.
+// build creates the signing key and starts to build packages and releases in
+// the background.
 func (c *check) build(ctx context.Context) (string, error) {
 	r := c.releases
 	at := func(parts ...string) string { return filepath.Join(append([]string{c.dir}, parts...)...) }
@@ -87,7 +92,7 @@ func (c *check) build(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// buildOthers makes what the first updates do not need.
+// buildOthers builds what the first updates do not need.
 func (c *check) buildOthers() *errand {
 	return c.releases.errand(
 		c.packed(crashVersion, secondVersion, `[ "$1" != serve ] || exit 1`),
@@ -96,13 +101,14 @@ func (c *check) buildOthers() *errand {
 	)
 }
 
-// errand is what is done while something else is tried.
+// errand is work in the background.
 type errand struct {
 	done chan struct{}
 	err  error
 }
 
-// errand does one after the other, up to the first that fails.
+// errand runs functions one after the other in the background, up to the first
+// that fails.
 func (r *releases) errand(all ...func() error) *errand {
 	e := &errand{done: make(chan struct{})}
 	r.errands.Go(func() {
@@ -116,12 +122,15 @@ func (r *releases) errand(all ...func() error) *errand {
 	return e
 }
 
+// wait waits for the end of an errand and returns its error.
 func (e *errand) wait() error {
 	<-e.done
 	return e.err
 }
 
-// made calls make for a version's package or tree.
+// made returns a function that builds a package or a release tree with make.
+// Migrations of later versions come from an overlay, so the repository is not
+// changed.
 func (c *check) made(version, target string) func() error {
 	return func() error {
 		cmd := c.command(c.releases.meanwhile, "make", "-s", target, "VERSION="+version, "BIN="+filepath.Join(c.dir, version),
@@ -134,6 +143,7 @@ func (c *check) made(version, target string) func() error {
 	}
 }
 
+// firstBuilt waits for the first package and records the sizes of its programs.
 func (c *check) firstBuilt(context.Context) (string, error) {
 	if err := c.releases.firstBuilt.wait(); err != nil {
 		return "", err
@@ -154,6 +164,7 @@ func (c *check) firstBuilt(context.Context) (string, error) {
 	return "", c.sized(c.releases.first)
 }
 
+// secondBuilt waits for the first releases.
 func (c *check) secondBuilt(context.Context) (string, error) {
 	if err := c.releases.secondBuilt.wait(); err != nil {
 		return "", err
@@ -161,6 +172,7 @@ func (c *check) secondBuilt(context.Context) (string, error) {
 	return "", c.sized(filepath.Join(c.dir, tarball(secondVersion)))
 }
 
+// sized records the size of a file.
 func (c *check) sized(file string) error {
 	info, err := os.Stat(file)
 	if err != nil {
@@ -170,11 +182,12 @@ func (c *check) sized(file string) error {
 	return nil
 }
 
+// tree returns the release tree of a version.
 func (c *check) tree(version string) string {
 	return filepath.Join(c.dir, version, "release", runtime.GOARCH)
 }
 
-// overlay is a file for go build -overlay with migrations that a later release brings.
+// overlay writes a file for go build -overlay that adds migrations.
 func (c *check) overlay(name string, migrations map[string]string) (string, error) {
 	replace := map[string]string{}
 	for file, sql := range migrations {
@@ -192,14 +205,17 @@ func (c *check) overlay(name string, migrations map[string]string) (string, erro
 	return path, os.WriteFile(path, text, 0o644)
 }
 
+// tarball returns the file name of a release.
 func tarball(version string) string { return "hostler-" + version + ".tar.gz" }
 
-// packed makes a release: the tree of a version under its own or another number, with a script in the place of its service
-// that runs first and can call the service as "$real".
+// packed returns a function that packs a release; see pack.
 func (c *check) packed(version, of, script string) func() error {
 	return func() error { return c.pack(c.releases.meanwhile, version, of, script) }
 }
 
+// pack makes a release from the tree of a version, under its own or another
+// number. With a script, hostlerd is replaced by a shell script that runs it
+// first and can call the real program as "$real".
 func (c *check) pack(ctx context.Context, version, of, script string) error {
 	tree := filepath.Join(c.dir, "pack-"+version)
 	if _, err := c.program(ctx, "cp", "-a", "--reflink=auto", c.tree(of), tree); err != nil {
@@ -220,7 +236,9 @@ func (c *check) pack(ctx context.Context, version, of, script string) error {
 	return errors.Join(err, os.RemoveAll(tree))
 }
 
-// publish puts a release on the server.
+// publish signs a release and puts it on the server. Each one has a later date
+// than the one before, because an installation refuses a manifest that is older
+// than one it has seen.
 func (c *check) publish(ctx context.Context, version string) error {
 	name := tarball(version)
 	if err := os.Rename(filepath.Join(c.dir, name), filepath.Join(c.releases.served, name)); err != nil {
@@ -235,9 +253,11 @@ func (c *check) publish(ctx context.Context, version string) error {
 	return err
 }
 
+// releasePort is the address of the release server in the container.
 const releasePort = "127.0.0.1:8843"
 
-// serve makes an authority, puts it into the container's trust, and serves the releases there until ctx ends.
+// serve creates a certificate authority, adds it to the container's trust, and
+// starts the release server.
 func (c *check) serve(ctx context.Context) (string, error) {
 	authority, authorityKey, err := certificate("Check authority", nil, nil)
 	if err != nil {
@@ -262,7 +282,9 @@ func (c *check) serve(ctx context.Context) (string, error) {
 	return "https://" + releasePort, c.listenForReleases()
 }
 
-// listenForReleases serves as long as the container of this boot runs.
+// listenForReleases starts the release server, which runs until the container
+// stops. It must be called again after each boot, since the socket belongs to
+// the container's network.
 func (c *check) listenForReleases() error {
 	listener, err := c.machine.listen(context.Background(), releasePort)
 	if err != nil {
@@ -277,6 +299,8 @@ func (c *check) listenForReleases() error {
 	return nil
 }
 
+// certificate creates a certificate that is valid for a day: an authority if by
+// is nil, otherwise a server certificate for an IP address.
 func certificate(name string, by *x509.Certificate, byKey *ecdsa.PrivateKey) (*x509.Certificate, *ecdsa.PrivateKey, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -14,13 +14,15 @@ import (
 	"syscall"
 )
 
+// suite is the release of Debian on which the package is tested.
 const suite = "bookworm"
 
 // packageName is the name in an entry of Depends.
 var packageName = regexp.MustCompile(`^[a-z0-9][a-z0-9.+-]*`)
 
-// makeRoot unpacks a Debian that has what the package depends on and has never seen the package. The first run makes it and
-// keeps it as a tarball.
+// makeRoot unpacks a Debian that has the package's dependencies and has never
+// seen the package. The first run creates it and keeps it as a tarball, whose
+// name depends on the dependencies.
 func (c *check) makeRoot(ctx context.Context) (string, error) {
 	control, err := os.ReadFile(filepath.Join(c.top, "updater", "packaging", "debian", "control"))
 	if err != nil {
@@ -49,8 +51,12 @@ func (c *check) makeRoot(ctx context.Context) (string, error) {
 	return said, err
 }
 
+// root returns the folder of the machine's root.
 func (c *check) root() string { return filepath.Join(c.dir, "root") }
 
+// bootstrap creates a root with debootstrap and packs it. It runs in its own
+// mount and PID namespaces, so nothing stays mounted or running however it
+// ends.
 func (c *check) bootstrap(ctx context.Context, include, cached string) error {
 	made := filepath.Join(c.dir, "bootstrap")
 	// In name spaces of its own: what it mounts and starts is gone with it, however it ends.
@@ -73,6 +79,8 @@ func (c *check) program(ctx context.Context, name string, args ...string) (strin
 	return output(c.command(ctx, name, args...))
 }
 
+// command returns a command in the repository's folder. Canceling ctx kills its
+// whole process group.
 func (c *check) command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = c.top
@@ -83,6 +91,8 @@ func (c *check) command(ctx context.Context, name string, args ...string) *exec.
 	return cmd
 }
 
+// output runs a command and returns its trimmed standard output. The error
+// contains the end of everything that it printed.
 func output(cmd *exec.Cmd) (string, error) {
 	var out, words strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &words

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// told is what the check reads of GET /meta/update.
+// told is the part of GET /meta/update that the steps check.
 type told struct {
 	CurrentVersion string `json:"current_version"`
 	Available      *struct{ Version string }
@@ -38,13 +38,15 @@ type told struct {
 	Problems []string
 }
 
+// told reads what the service reports about updates.
 func (c *check) told(ctx context.Context) (*told, error) {
 	t := new(told)
 	_, err := c.client.call(ctx, http.MethodGet, "/meta/update", nil, t)
 	return t, err
 }
 
-// updateState is how the service should tell of updates once one is at its end, and until the next is asked for.
+// updateState is what the service should report about updates, from the end of
+// one update until the next is requested.
 type updateState struct {
 	state, from, to, step string
 	reason                string // a part of it; empty when there should be none
@@ -53,12 +55,14 @@ type updateState struct {
 	dry                   bool // it was only tried
 }
 
-// askedFor is the reason of a roll-back that the administrator wanted.
+// askedFor is the reason of a rollback that an administrator requested.
 const askedFor = "it was requested"
 
-// steps of a run in the words of the API, as far as it came when it went well.
+// allSteps are the steps of a successful run, in the words of the API.
 var allSteps = []string{"backup", "download", "verify", "migrate", "switch", "health-check"}
 
+// differs returns an error that names the first difference between the expected
+// and the reported state.
 func (w updateState) differs(t *told) error {
 	if t.State != w.state || t.CurrentVersion != w.serves || t.available() != w.available || len(t.Problems) > 0 || t.Request != nil {
 		return errors.New("state, version, release, problems or request")
@@ -88,6 +92,7 @@ func (w updateState) differs(t *told) error {
 	return nil
 }
 
+// available returns the version that the service offers, or "".
 func (t *told) available() string {
 	if t.Available == nil {
 		return ""
@@ -95,7 +100,7 @@ func (t *told) available() string {
 	return t.Available.Version
 }
 
-// stands holds what the service tells against what should be.
+// stands compares what the service reports with the expected state.
 func (c *check) stands(ctx context.Context) error {
 	t, err := c.told(ctx)
 	if err != nil {
@@ -108,7 +113,8 @@ func (c *check) stands(ctx context.Context) error {
 	return nil
 }
 
-// isNow notes an end of an update. What the service and its trail tell must be that from now on.
+// isNow sets the expected state after an update, and adds the entry that the
+// audit log must contain.
 func (c *check) isNow(ctx context.Context, w updateState) error {
 	c.last = w
 	by := w.by
@@ -128,8 +134,9 @@ func (c *check) isNow(ctx context.Context, w updateState) error {
 	return c.stands(ctx)
 }
 
-// trailTells waits until the audit trail has one row for each end of an update, and one for each request. The service looks
-// for ends every five seconds.
+// trailTells waits until the audit log contains one entry for each end of an
+// update and one for each request. The service looks for ended updates every
+// five seconds.
 func (c *check) trailTells(ctx context.Context) error {
 	return until(ctx, 12*time.Second, func() error {
 		var rows []struct {

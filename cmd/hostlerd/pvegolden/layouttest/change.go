@@ -31,12 +31,15 @@ type Change struct {
 	Is func(l *Layout, p *Part) Verdict
 }
 
+// is returns a judgment that is always v.
 func is(v Verdict) func(*Layout, *Part) Verdict { return func(*Layout, *Part) Verdict { return v } }
 
+// kind returns a condition: the part is of one of these kinds.
 func kind(kinds ...string) func(*Layout, *Part) bool {
 	return func(_ *Layout, p *Part) bool { return slices.Contains(kinds, p.Kind) }
 }
 
+// static reports whether an address is set and fixed.
 func static(a *Address) bool { return a != nil && a.CIDR != "" }
 
 // dials reports whether the service reaches the node by IPv6, or by IPv4.
@@ -49,6 +52,7 @@ func (l *Layout) dials(six bool) bool {
 	return false
 }
 
+// add adds a part to the layout.
 func (l *Layout) add(p Part) { l.Parts = append(l.Parts, p) }
 
 // Changes are those of the table.

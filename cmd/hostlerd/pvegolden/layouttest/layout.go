@@ -2,18 +2,24 @@ package layouttest
 
 import "net/netip"
 
+// nic returns a physical interface.
 func nic(name string) Part { return Part{Name: name, Kind: NIC} }
 
+// bridge returns a bridge with an IPv4 and an IPv6 address, each of which may
+// be nil.
 func bridge(name string, four, six *Address, ports ...string) Part {
 	return Part{Name: name, Kind: Bridge, Start: true, Four: four, Six: six, Ports: ports}
 }
 
+// bond returns a bond of interfaces.
 func bond(name, mode string, ports ...string) Part {
 	return Part{Name: name, Kind: Bond, Start: true, Mode: mode, Ports: ports}
 }
 
+// at returns a fixed address with a gateway, which may be empty.
 func at(cidr, gateway string) *Address { return &Address{cidr, gateway} }
 
+// dial parses the addresses under which the service reaches the node.
 func dial(texts ...string) (all []netip.Addr) {
 	for _, text := range texts {
 		all = append(all, netip.MustParseAddr(text))

@@ -50,6 +50,7 @@ type Address struct {
 	CIDR, Gateway string
 }
 
+// dynamic reports whether the address comes from DHCP or router advertisements.
 func (a *Address) dynamic() bool { return a != nil && a.CIDR == "" }
 
 // Layout is a node's network, and how the service reaches the node.
