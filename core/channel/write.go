@@ -20,21 +20,23 @@ import (
 
 // Limits of channels.
 const (
-	// MaxChannels is how many a team may have.
+	// MaxChannels is how many channels a team may have.
 	MaxChannels = 100
-	// DefaultHourlyCap is the hourly cap of a channel that says none.
+	// DefaultHourlyCap is the hourly cap of a channel if the request has none,
+	// in messages.
 	DefaultHourlyCap = 60
 )
 
-// require is for callers who are admins of the channel's team.
+// require refuses callers who are not admins of the channel's team. Problems:
+// not_found and forbidden.
 func (s *Store) require(ctx context.Context, id int64) error {
 	_, err := schedule.Require(ctx, s.DB, scope.Channel, id, identity.Admin)
 	return err
 }
 
-// Create makes a channel of a team of which the caller is an admin. Problems:
-// invalid, forbidden, not_found for an unknown team, conflict beyond
-// MaxChannels, and where another channel is the account mail already.
+// Create creates a channel of a team of which the caller is an admin. Problems:
+// invalid, forbidden, not_found for an unknown team, and conflict for more than
+// MaxChannels, or if another channel already has account_mail.
 func (s *Store) Create(ctx context.Context, c Channel, secrets Secrets) (*Channel, error) {
 	if caller := identity.FromContext(ctx); caller != nil {
 		switch held := caller.On(c.TeamID); {
@@ -85,7 +87,9 @@ func (s *Store) Create(ctx context.Context, c Channel, secrets Secrets) (*Channe
 // noTeam returns the problem of an unknown team.
 func noTeam() error { return problem.New(problem.CodeNotFound, "team not found") }
 
-// write stores all of a channel that may change.
+// write stores the fields of a channel that can change, and replaces its
+// routes. It also resets the pause after failures and the end of quiet hours,
+// because the change may have fixed the cause.
 func (s *Store) write(ctx context.Context, tx *db.Tx, c *Channel, secrets Secrets) error {
 	c.SecretsSet = secrets.names()
 	var sealed []byte
