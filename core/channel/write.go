@@ -134,8 +134,11 @@ func (s *Store) write(ctx context.Context, tx *db.Tx, c *Channel, secrets Secret
 	return nil
 }
 
-// Update changes a channel by edit. Of secrets, those that are given are set,
-// nil ones are cleared, and all others stay. It may be called more than once.
+// Update changes a channel. edit changes a copy of the current one; it may be
+// called more than once, because the transaction may be retried.
+//
+// given are the new secrets: nil clears a secret, and secrets that are not in
+// given stay. If the receiver changes, stored secrets must be given again.
 // Problems: those of Create.
 func (s *Store) Update(ctx context.Context, id int64, edit func(*Channel), given map[string]*secret.String) (*Channel, error) {
 	if err := s.require(ctx, id); err != nil {
@@ -177,7 +180,7 @@ func (s *Store) Update(ctx context.Context, id int64, edit func(*Channel), given
 	return s.read(ctx, id)
 }
 
-// locked reads a channel with its secrets and holds its row.
+// locked reads a channel with its secrets and locks its row.
 func (s *Store) locked(ctx context.Context, tx *db.Tx, id int64) (*Channel, Secrets, error) {
 	rows, err := tx.Pgx.Query(ctx, "SELECT "+columns+", c.secrets FROM notification_channels c WHERE c.id = $1 FOR UPDATE OF c", id)
 	if err != nil {
@@ -194,7 +197,7 @@ func (s *Store) locked(ctx context.Context, tx *db.Tx, id int64) (*Channel, Secr
 	return &found.Channel, secrets, err
 }
 
-// open opens a channel's secrets.
+// open decrypts the secrets of a channel.
 func (s *Store) open(id int64, sealed []byte) (Secrets, error) {
 	secrets := Secrets{}
 	if sealed == nil {
@@ -210,7 +213,8 @@ func (s *Store) open(id int64, sealed []byte) (Secrets, error) {
 	return secrets, nil
 }
 
-// Delete removes a channel, and with it what waits to be told there.
+// Delete deletes a channel together with its pending messages. Problems:
+// not_found and forbidden.
 func (s *Store) Delete(ctx context.Context, id int64) error {
 	if err := s.require(ctx, id); err != nil {
 		return err
@@ -228,7 +232,8 @@ func (s *Store) Delete(ctx context.Context, id int64) error {
 	})
 }
 
-// describe names the channel in the trail, with what it is like but for its secrets.
+// describe adds the channel before and after the change to the audit log,
+// without its secrets.
 func describe(ctx context.Context, was, is *Channel) {
 	audit.Describe(ctx, func(e *audit.Entry) {
 		for _, at := range []struct {
