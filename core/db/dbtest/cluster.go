@@ -1,8 +1,24 @@
 package dbtest
 
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/hostler/hostler/core/db/private"
+)
+
 // ServerVariable is the environment variable with the URL of an existing
-// PostgreSQL server to use. Its role must be a superuser or may create
-// databases; the server's settings are used as they are.
+// PostgreSQL server to use. Its role must be allowed to create databases. The
+// server's settings are used as they are.
 const ServerVariable = "HOSTLER_TEST_DATABASE_URL"
 
 // Server returns the connection string of a superuser on the server that
