@@ -153,7 +153,7 @@ func (f *File) end(cause error) {
 	_ = f.stop(cause)
 }
 
-// finish sends the rest of a complete file.
+// finish sends the rest of a file after the handler has returned.
 func (f *File) finish() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -169,17 +169,19 @@ func (f *File) finish() error {
 }
 
 // Download declares an operation that answers GET with a file of any length,
-// written as it is made. The handler opens the file and writes to it;
-// Spec.Content lists the media types that it may have. A failure before the
-// first chunk of 64 KiB went out is an ordinary problem. After it the
-// connection is broken off, so that half a file never looks whole; that is also
-// what happens when the reader may no longer read it, or holds other roles than
-// at the beginning. A reader that takes longer than 30 s for a chunk, or longer
-// for all than Spec.Timeout (an hour when zero), is left. One user has at most
-// two downloads under way in an instance, more are rate_limited.
+// which is sent while the handler writes it. The handler opens the file and
+// writes to it. Spec.Content lists the media types that the file can have.
 //
-// A download may declare an audit action. Its row is written before the first
-// byte goes out; a download that is broken off has a second one.
+// A failure before the first 64 KiB were sent is an ordinary problem. After
+// that the connection is broken off, so that half a file never looks complete.
+// The same happens when the reader loses the right to read, or has other roles
+// than at the beginning. A reader that takes longer than 30 s for one chunk, or
+// longer than Spec.Timeout (an hour when zero) for all, is disconnected. One
+// user can have two downloads under way per instance; more are refused with
+// rate_limited.
+//
+// A download can declare an audit action. Its entry is in the audit log before
+// the first byte is sent. A download that is broken off gets a second entry.
 func Download[I any](a *API, path string, handler func(context.Context, *I, *File) error, spec Spec) {
 	if len(spec.Content) == 0 {
 		panic(fmt.Sprintf("op: the download %s names no media type", spec.ID))
@@ -222,7 +224,8 @@ func Download[I any](a *API, path string, handler func(context.Context, *I, *Fil
 	a.finish(operation)
 }
 
-// download runs the handler beside its guard, which it ends before it returns.
+// download runs the handler of a download together with the watch of the
+// reader's rights, which has ended when it returns.
 func download[I any](ctx context.Context, q *request, head bool, in *I, handler func(context.Context, *I, *File) error) error {
 	leave, err := q.api.downloads.enter(ctx)
 	if err != nil {

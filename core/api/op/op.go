@@ -22,10 +22,11 @@ const (
 	// filters by Caller.Visible.
 	Anywhere
 	// Host, VM, App, Job, Backup, Draft, Channel, Alert, Recording and Entry
-	// (of the audit trail): the role must be held on the thing named by the
-	// path parameter host_id, vm_id, app_id, job_id, backup_id, draft_id,
-	// channel_id, alert_id, recording_id, entry_id. The handler asks ResourceOf for
-	// it; its input needs no field for the parameter.
+	// (of the audit log) mean that the caller must have the role on the thing
+	// that the path names with the parameter host_id, vm_id, app_id, job_id,
+	// backup_id, draft_id, channel_id, alert_id, recording_id or entry_id. The
+	// handler gets the thing from ResourceOf; its input needs no field for the
+	// parameter.
 	Host
 	VM
 	App
@@ -36,9 +37,9 @@ const (
 	Alert
 	Recording
 	Entry
-	// Node: the role must be held on the host of host_id, and ResourceOf has the
-	// name of the node of the parameter node. Whether there is such a node is
-	// the handler's to find out.
+	// Node means that the caller must have the role on the host of host_id.
+	// ResourceOf also has the name of the node in the parameter node. The handler
+	// finds out whether the node exists.
 	Node
 	// Group is like Node, for a security group of the host's cluster in the
 	// parameter group.
