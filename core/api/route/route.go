@@ -1,11 +1,17 @@
-// Package route lays the operations of the API onto httprouter, which by itself accepts neither a literal beside a
-// wildcard (/vms/:vm_id/clone beside /vms/:vm_id/:action) nor two names for the wildcard of one place.
+// Package route adds the operations of the API to httprouter. By itself,
+// httprouter accepts neither a literal beside a wildcard (/vms/:vm_id/clone
+// beside /vms/:vm_id/:action) nor two names for the wildcard in one place.
 //
-// Patterns that share a place are folded: wherever one method has a wildcard, its literal siblings are registered as
-// that wildcard too, so that httprouter sees one shape and keeps a list of candidates for it. A request picks the
-// first candidate whose literals fit, literals before wildcards, whatever its method: POST /apps/adopt takes that path from
-// GET /apps/:app_id, which would read "adopt" as an id. Matching works on the escaped path, so that %2F never
-// splits a segment, and each parameter is unescaped exactly once. Redirects are off: a path is right or it is not found.
+// So this package merges patterns that share a place. Where one method has a
+// wildcard, it registers the literals beside it as that wildcard, too.
+// httprouter then sees one form and calls a handler with a list of candidates.
+// A request goes to the first candidate whose literals match, whatever its
+// method; literals come before wildcards. For example, POST /apps/adopt takes
+// that path from GET /apps/:app_id, which would read "adopt" as an ID.
+//
+// Matching works on the escaped path, so %2F never splits a segment. Each
+// parameter is unescaped exactly once. Redirects are off: a path either matches
+// or is not found.
 package route
 
 import (

@@ -1,4 +1,5 @@
-// Package notificationstest has good requests to channels of notifications.
+// Package notificationstest has valid requests to channels of notifications.
+// The tests over all operations of the API send them; see package requesttest.
 package notificationstest
 
 import (
