@@ -78,7 +78,8 @@ func (s *Store) followSome(ctx context.Context) (more bool, err error) {
 	if err != nil || !any {
 		return false, db.Problem(err)
 	}
-	// Who may not export the trail is not sent it either. What happens meanwhile is told once the feature is on again.
+	// While the export of the audit log is disabled, channels do not get its
+	// entries either. They get them when the feature is enabled again.
 	if on, err := setting.IsEntitled(ctx, s.DB, "audit.log"); err != nil || !on {
 		return false, err
 	}

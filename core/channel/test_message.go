@@ -34,7 +34,8 @@ func (s *Store) SendTest(ctx context.Context, id int64) (*TestResult, error) {
 	var c *Channel
 	var secrets Secrets
 	var delivery int64
-	// It is in the trail, and in the log as not taken, before anything is sent.
+	// The entry of the audit log, and a delivery that is not accepted yet, are
+	// stored before anything is sent.
 	err := s.DB.Tx(ctx, func(tx *db.Tx) error {
 		var err error
 		if c, secrets, err = s.locked(ctx, tx, id); err != nil {

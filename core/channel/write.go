@@ -124,7 +124,8 @@ func (s *Store) write(ctx context.Context, tx *db.Tx, c *Channel, secrets Secret
 	// What was changed may be what was in the way: it is tried at once, and
 	// quiet hours are looked at again.
 	batch.Queue("UPDATE notification_queues SET next_at = now(), failures = 0 WHERE channel_id = $1", c.ID)
-	// Who begins to be told of the trail is told from now on, also after having been switched off.
+	// A channel that begins to receive entries of the audit log receives those
+	// from now on, also if it was disabled before.
 	batch.Queue(`UPDATE notification_queues SET audit_seq = CASE WHEN $2 THEN COALESCE(audit_seq, (SELECT max(seq) FROM audit_chain), 0) END
 		WHERE channel_id = $1`, c.ID, c.Enabled && len(c.AuditActions) > 0)
 	batch.Queue(`UPDATE notification_deliveries SET held_until = now() WHERE channel_id = $1 AND state = 'held' AND held_for = 'quiet'`, c.ID)

@@ -14,7 +14,7 @@ import (
 // loop's heartbeat.
 type Loop string
 
-// What runs by itself: jobs, polls of hosts, schedules, the seal of the audit trail, partitions of metrics, what the updater does,
+// What runs by itself: jobs, polls of hosts, schedules, the seal of the audit log, partitions of metrics, what the updater does,
 // the listing of backups, the reading of guests' configurations, the folder of uploads, sending samples to others, telling people
 // what happens, the count of requests to hosts, drafts of firewalls that their jobs have left, the history of the live feed, and the
 // evaluation of alert rules.

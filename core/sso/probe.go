@@ -38,7 +38,7 @@ func (s *Store) Probe(ctx context.Context, id int64) (*ProbeResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	// It is in the trail before anything is asked.
+	// The entry of the audit log is written before the provider is contacted.
 	err = s.DB.Tx(ctx, func(tx *db.Tx) error {
 		audit.Describe(ctx, func(e *audit.Entry) {
 			e.TargetKind, e.TargetID, e.TargetName = "identity_provider", fmt.Sprint(p.ID), p.Name

@@ -9,7 +9,7 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Settings of the row that reports a gap in the audit trail.
+// Settings of the entry that reports a gap in the audit log.
 const (
 	// defaultGapRetry is the delay between two attempts to record a gap.
 	defaultGapRetry = 5 * time.Second
