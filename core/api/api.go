@@ -1,5 +1,16 @@
-// Package api is the HTTP API of the service: Handler lists every resource on one screen. A resource is a folder beside
-// this file whose Register declares its operations; what a declaration means is in package op.
+// Package api is the HTTP API of the service. Handler joins the resources into
+// one handler; the list resources shows all of them.
+//
+// A resource is a folder beside this file. Its Register function declares the
+// operations with package op, and its Deps are the stores that the handlers
+// call. A handler converts the input, calls one method of a store and returns
+// the result: rules belong into the stores, and authentication, validation, the
+// audit log and the OpenAPI document into package op.
+//
+// Beside each resource, a package such as vms/vmstest has valid requests to its
+// operations (package requesttest). The tests of this package run them against
+// every role, with missing objects, with nulls and with faults, so a new
+// operation needs an entry there.
 package api
 
 import (
@@ -53,21 +64,25 @@ import (
 	"github.com/hostler/hostler/core/proxy"
 )
 
-// Deps is what the resources work with. core/service fills it.
+// Deps has the dependencies of the API. core/service fills it. Authenticator,
+// Resolver and Recorder are required; a resource works if its own Deps are set.
 type Deps struct {
 	Authenticator op.Authenticator
 	Resolver      op.Resolver
 	Recorder      op.Recorder
-	// Rights ends open event streams when their readers lose the right to them; nil leaves it to a look every few seconds.
+	// Rights ends event streams when their readers lose the right to them. nil
+	// leaves that to a check every few seconds.
 	Rights op.Rights
-	// Entitlements reports whether a feature flag is on; nil means that all are.
+	// Entitlements reports whether a feature is enabled; nil means that all
+	// are.
 	Entitlements func(ctx context.Context, name string) bool
 	Logger       hclog.Logger
-	// Version of the service as the OpenAPI document gives it.
+	// Version is the version of the service in the OpenAPI document.
 	Version string
 	// StrictAudit is op.Config.StrictAudit, for tests.
 	StrictAudit bool
-	// Observe is told of every answer of an operation, for metrics; nil for none.
+	// Observe is called after every response of an operation, for metrics; nil
+	// is allowed.
 	Observe func(operation, method string, status int, took time.Duration)
 	// Reauthorise is op.Config.Reauthorise.
 	Reauthorise time.Duration
@@ -83,7 +98,7 @@ type Deps struct {
 	Replays  *idempotency.Store
 	GapRetry time.Duration
 
-	// What each resource works with.
+	// The dependencies of each resource.
 	Keys      keys.Deps
 	Setup     setup.Deps
 	Auth      auth.Deps
@@ -124,13 +139,15 @@ type Deps struct {
 	Users     users.Deps
 	Teams     teams.Deps
 
-	// Health, Ready and Metrics serve /healthz, /readyz and /metrics; nil ones are not there.
+	// Health, Ready and Metrics serve /healthz, /readyz and /metrics. A nil one
+	// makes its path 404.
 	Health, Ready, Metrics http.Handler
 	// UI serves every other path outside /api; nil means 404.
 	UI http.Handler
 }
 
-// resources are all resources, each by the name of its folder, which holds its golden files and good requests too.
+// resources are all resources, each with the name of its folder. The tests find
+// golden files and valid requests there by this name.
 var resources = []struct {
 	folder   string
 	register func(*op.API, Deps)
@@ -174,7 +191,7 @@ var resources = []struct {
 	{"meta", func(a *op.API, d Deps) { meta.Register(a, d.Meta) }},
 }
 
-// New declares every operation.
+// New declares every operation. It panics if a declaration is wrong.
 func New(d Deps) *op.API {
 	router := route.New()
 	var tokens op.Tokens
@@ -202,5 +219,5 @@ func New(d Deps) *op.API {
 	return a
 }
 
-// Handler is the whole API as one handler.
+// Handler returns the whole API as one handler.
 func Handler(d Deps) http.Handler { return New(d) }

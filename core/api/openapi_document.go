@@ -8,8 +8,10 @@ import (
 	"github.com/hostler/hostler/core/api/route"
 )
 
-// serveDocument serves the OpenAPI document, and at /api/docs the way to the reference that the web page makes of it, to everyone:
-// neither holds anything of this installation. A build without the page has no reference.
+// serveDocument serves the OpenAPI document, and at /api/docs a redirect to the
+// page that renders it. Both are public, because they contain nothing about
+// this installation. The document is built at the first request. A build
+// without the web page has no /api/docs.
 func serveDocument(router *route.Router, a *op.API, withPage bool) {
 	document := sync.OnceValue(a.Document)
 	router.Handle(http.MethodGet, "/api/openapi.json", func(w http.ResponseWriter, _ *http.Request, _ route.Params) {

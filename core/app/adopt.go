@@ -15,9 +15,13 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Adoption makes one container an app. It is named by its number or by its id at the hypervisor, one of both.
+// Adoption makes one container an app. Exactly one of VMID and GuestRef names
+// the container; the API checks that. A nil field of the web page is left to
+// WebURL, which then asks the catalog and the output of the install script.
 type Adoption struct {
-	HostID   int64
+	HostID int64
+	// VMID is for hypervisors with numeric IDs. GuestRef is the ID of the
+	// container in the hypervisor's own format and works with every driver.
 	VMID     *int64
 	GuestRef *string
 	// Name is the app's; nil takes the container's.
@@ -29,9 +33,17 @@ type Adoption struct {
 	Slug Optional[string]
 }
 
-// Adopt makes apps of containers, all or none, with one audit row for all. may says whether the caller may do so for
-// things of a team. Problems: not_found for a host or a container that is not there, invalid_state for a template,
-// already_adopted for a container that is an app; invalid for a slug that the catalog does not have.
+// Adopt makes apps of containers, all or none, and writes one row of the audit
+// log for all. The result is in the order of the app IDs.
+//
+// may returns an error if the caller may not adopt containers of a team. It
+// runs inside the transaction, once per item, because an item names a host and
+// only the host's row tells the team.
+//
+// Problems: not_found for a host or a container that does not exist,
+// invalid_state for a template, already_adopted for a container that is already
+// an app, and invalid for a slug that the catalog does not have. The member
+// item of a problem is the index of the item at fault.
 func (s *Store) Adopt(ctx context.Context, items []Adoption, may func(team int64) error) ([]App, error) {
 	guess, err := s.guesses(ctx, items)
 	if err != nil {
@@ -68,12 +80,15 @@ func (s *Store) Adopt(ctx context.Context, items []Adoption, may func(team int64
 	return s.ByIDs(ctx, ids)
 }
 
-// ByIDs gives the apps with these ids that are there.
+// ByIDs returns the apps with these IDs by ID. It leaves out those that do not
+// exist. The caller must check whether they may be seen.
 func (s *Store) ByIDs(ctx context.Context, ids []int64) ([]App, error) {
 	return s.read(ctx, "a.id = ANY($1) ORDER BY a.id", ids)
 }
 
-// container is the column by which the container is named, and its value there.
+// container returns the column of guests that identifies the container, and the
+// value to look for. The column is one of two constants, so the caller may put
+// it into SQL.
 func (a Adoption) container() (column string, value any) {
 	if a.VMID != nil {
 		return "vmid", *a.VMID
@@ -81,7 +96,10 @@ func (a Adoption) container() (column string, value any) {
 	return "ref", *cmp.Or(a.GuestRef, new(string))
 }
 
-// guesses is the guess for items that do not say which entry has made them. What items say is held against the catalog.
+// guesses returns a function that guesses the catalog entry of a container by
+// its name, for items without a slug. It first checks the slugs that the items
+// give. Both happen before the transaction, so that no lock waits for the
+// catalog.
 func (s *Store) guesses(ctx context.Context, items []Adoption) (func(name string) string, error) {
 	if s.Catalog == nil {
 		return func(string) string { return "" }, nil
@@ -94,7 +112,9 @@ func (s *Store) guesses(ctx context.Context, items []Adoption) (func(name string
 	return s.Catalog.Guess(ctx)
 }
 
-// checkSlug refuses an entry that the catalog does not have.
+// checkSlug refuses a slug if the catalog has no entry of that name that makes
+// a container. loc is the place of the field in the request. A nil slug is
+// always allowed: it clears the field.
 func (s *Store) checkSlug(ctx context.Context, slug Optional[string], loc ...any) error {
 	if slug.Value == nil {
 		return nil
@@ -107,6 +127,8 @@ func (s *Store) checkSlug(ctx context.Context, slug Optional[string], loc ...any
 	return problem.InvalidField("the catalog has no such entry for a container", "value_error", loc...)
 }
 
+// adopt inserts the app of one item and returns its ID and name. FOR KEY SHARE
+// keeps a poll from deleting the container's row before the transaction ends.
 func adopt(ctx context.Context, tx *db.Tx, item Adoption, guess func(name string) string, may func(team int64) error) (id int64,
 	name string, err error) {
 	var team int64

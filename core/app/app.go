@@ -1,6 +1,20 @@
-// Package app knows apps: containers that were adopted, or installed from the catalog. A container that is neither is no
-// app; Discovered lists those. An app's row outlives the cache row of its container, so that what people said of it is
-// not lost when the container is away for a while.
+// Package app knows apps: containers that were adopted, or installed from the
+// catalog. Other containers are not apps; Discovered lists them.
+//
+// An app is a row of the table apps. It refers to the cache row of its
+// container in the table guests, which every poll updates:
+//
+//	guests row present, no job on it        the status of the container
+//	an unfinished job holds the container   pending
+//	no guests row, absent < 15 minutes      unknown
+//	no guests row, absent >= 15 minutes     missing
+//
+// The row of an app outlives the cache row of its container. What users entered
+// for the app, such as its name and its web page, therefore survives a
+// container that is absent for a while.
+//
+// Work on an app is work on its container: Request returns the request for
+// package guest, with the app as the target of the job.
 package app
 
 import (
@@ -11,7 +25,9 @@ import (
 	"github.com/hostler/hostler/core/outbound"
 )
 
-// App is one app. What the hypervisor says of its container is null while the container is not there.
+// App is one app. The fields that come from the hypervisor are null while the
+// container does not exist. CPU is a fraction of all cores from 0 to 1, CPUs
+// the number of cores.
 type App struct {
 	ID               int64      `json:"id" example:"3"`
 	Name             string     `json:"name" example:"wiki"`
@@ -48,17 +64,21 @@ type App struct {
 	AddressesAt      *time.Time `json:"addresses_at" doc:"When the container reported its addresses"`
 	AdoptedAt        time.Time  `json:"adopted_at"`
 
+	// clusterID is nil once the host of the app was removed, and guestID while
+	// the container does not exist.
 	clusterID *int64
 	guestID   *int64
 }
 
-// Store reads and adopts apps and names them for work on their containers.
+// Store reads and adopts apps, and turns an app into a request for work on its
+// container. All fields but Catalog are required.
 type Store struct {
 	Guests *guest.Store
 	Actor  *guest.Actor
 	Hosts  *host.Store
 	// Rules say which addresses of containers may be tried.
 	Rules outbound.Rules
-	// Catalog is asked where the pages of apps are; nil is none.
+	// Catalog tells where the web pages of apps are. If it is nil, no slug is
+	// accepted and nothing is guessed.
 	Catalog Catalog
 }

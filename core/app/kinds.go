@@ -12,10 +12,14 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
+// actParams are the parameters of a schedule that starts, stops or restarts an
+// app.
 type actParams struct {
 	AppID int64 `json:"app_id" minimum:"1" example:"2" doc:"ID of the app"`
 }
 
+// snapshotParams are the parameters of a schedule that takes snapshots: one
+// app, or a selection that is evaluated at each run.
 type snapshotParams struct {
 	AppID  *int64           `json:"app_id,omitempty" minimum:"1" example:"2" doc:"ID of the app"`
 	Select *guest.Selection `json:"select,omitempty" doc:"Selects the apps at each run; replaces app_id"`
@@ -23,7 +27,12 @@ type snapshotParams struct {
 	guest.Retention
 }
 
-// Kinds are what a schedule may ask for: app.start to app.restart, and app.snapshot_create.
+// Kinds returns what a schedule may request: app.start to app.restart, one for
+// each lifecycle action of containers, and app.snapshot_create.
+//
+// Each function runs when the schedule is due, with the rights of the user who
+// wrote the schedule. It checks these rights again, because they may have been
+// revoked since.
 func (s *Store) Kinds() []schedule.Kind {
 	var kinds []schedule.Kind
 	for _, action := range hypervisor.Actions(hypervisor.Container) {
@@ -61,7 +70,8 @@ func (s *Store) Kinds() []schedule.Kind {
 	return append(kinds, snapshot)
 }
 
-// scheduled names an app for work that a schedule asks for, after a check that its writer may have it done.
+// scheduled returns the request for an app that a schedule names. It fails
+// unless the author of the schedule is still an operator of the app's team.
 func (s *Store) scheduled(ctx context.Context, id int64) (guest.Request, error) {
 	found, err := schedule.Require(ctx, s.Actor.DB, scope.App, id, identity.Operator)
 	if err != nil {

@@ -14,10 +14,15 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// missing is, in SQL, whether the polls of a quarter of an hour have not found the container of app a.
+// missing is the SQL condition that successful polls have not found the
+// container of app a for 15 minutes. absent_for counts only time covered by
+// polls, so an app does not become missing while its host is unreachable.
 const missing = `(a.guest_id IS NULL AND a.absent_for >= interval '15 minutes')`
 
-// selectApps joins an app with its container's cache row, its host and the job that works on it.
+// selectApps joins an app with the cache row of its container, its host and the
+// job that works on it. The host is that of the container's node if the
+// container exists. The caller appends the condition. The columns are in the
+// order of fields.
 const selectApps = `SELECT a.id, a.name, a.slug, a.vmid, a.guest_ref,
 	CASE WHEN j.id IS NOT NULL THEN 'pending' WHEN g.id IS NOT NULL THEN g.status WHEN ` + missing + ` THEN 'missing' ELSE 'unknown' END,
 	CASE WHEN ` + missing + ` THEN a.absent_since END, j.id, g.id IS NOT NULL,
@@ -32,6 +37,7 @@ const selectApps = `SELECT a.id, a.name, a.slug, a.vmid, a.guest_ref,
 	LEFT JOIN jobs j ON j.exclusive = 'guest:' || g.id AND j.status IN ('queued', 'running')
 	WHERE `
 
+// fields returns the destinations of the columns of selectApps.
 func (a *App) fields() []any {
 	return []any{&a.ID, &a.Name, &a.Slug, &a.VMID, &a.GuestRef, &a.Status, &a.MissingSince, &a.JobID, &a.Present, &a.HostID, &a.Host,
 		&a.Cluster, &a.Node, &a.GuestName, &a.Lock, &a.Tags, &a.CPU, &a.CPUs, &a.MemoryBytes, &a.MemoryTotalBytes, &a.DiskBytes,
@@ -39,15 +45,18 @@ func (a *App) fields() []any {
 		&a.Addresses, &a.AddressesAt, &a.AdoptedAt, &a.clusterID, &a.guestID}
 }
 
-// Filter narrows List. Zero values narrow nothing.
+// Filter narrows List. A zero field does not filter.
 type Filter struct {
 	HostID int64
 	Status string
-	// Query is looked for in the app's, the container's and the catalog entry's name, in any case.
+	// Query is a part of the name of the app, of its container or of its
+	// catalog entry. Case does not matter.
 	Query string
 }
 
-// List gives the apps that may be seen, by name. An app that has lost its host is the instance's.
+// List returns the apps that may be seen, by name and without a limit. Only
+// users who see all teams see an app that has lost its host, because such an
+// app belongs to no team.
 func (s *Store) List(ctx context.Context, f Filter, visible identity.VisibleTeams) ([]App, error) {
 	all, err := s.read(ctx, `($1 OR h.team_id = ANY($2)) AND ($3::bigint = 0 OR h.id = $3) ORDER BY lower(a.name), a.id`, visible.All,
 		visible.Teams, f.HostID)
@@ -70,7 +79,8 @@ func (a *App) matches(query string) bool {
 	return false
 }
 
-// Get gives one app, or problem not_found. Whether it may be seen is the caller's to check.
+// Get returns one app, or the problem not_found. The caller must check whether
+// the app may be seen.
 func (s *Store) Get(ctx context.Context, id int64) (*App, error) {
 	all, err := s.read(ctx, "a.id = $1", id)
 	if err != nil {
@@ -82,6 +92,8 @@ func (s *Store) Get(ctx context.Context, id int64) (*App, error) {
 	return &all[0], nil
 }
 
+// read queries apps with a condition, which may end with an ORDER BY, and fills
+// IsSelf.
 func (s *Store) read(ctx context.Context, where string, args ...any) ([]App, error) {
 	rows, err := s.Guests.DB.Pool.Query(ctx, selectApps+where, args...)
 	if err != nil {
@@ -97,6 +109,7 @@ func (s *Store) read(ctx context.Context, where string, args ...any) ([]App, err
 	return all, s.markSelf(ctx, all)
 }
 
+// markSelf sets IsSelf of the app whose container the service runs in.
 func (s *Store) markSelf(ctx context.Context, all []App) error {
 	if len(all) == 0 {
 		return nil

@@ -11,7 +11,8 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// portsLimit bounds a look at the sockets of a container.
+// portsLimit bounds a query of a container's sockets. It includes the SSH
+// connection to the node.
 const portsLimit = 40 * time.Second
 
 // Port is one at which a program of an app listens.
@@ -24,8 +25,13 @@ type Port struct {
 	UserID   *int64  `json:"user_id" example:"33" doc:"Numeric ID of the owner in the container; null if the container has no such user"`
 }
 
-// Ports asks where the programs of an app listen, of the machine on which its container runs. Problems: those of Request, those
-// of host.HostOfNode and host.OnNode, and invalid_state for a container that does not run.
+// Ports lists the sockets on which programs of an app listen. It asks the node
+// on which the container runs, over SSH, because no API of a hypervisor reports
+// sockets. It returns at most hypervisor.MaxSockets ports, and skips entries
+// that a driver reports with an invalid address, port or protocol.
+//
+// Problems: those of Request, host.HostOfNode and host.OnNode, and
+// invalid_state for a container that does not run or has left the node.
 func (s *Store) Ports(ctx context.Context, id, team int64) ([]Port, error) {
 	r, err := s.Request(ctx, id, team, nil)
 	if err != nil {
@@ -66,7 +72,9 @@ func (s *Store) Ports(ctx context.Context, id, team int64) ([]Port, error) {
 	return ports, nil
 }
 
-// runs refuses what can be looked into only while it runs.
+// runs refuses a container that does not run. It accepts the status pending and
+// unknown, because the cached status may be out of date and the hypervisor's
+// answer decides.
 func runs(g *guest.Guest) error {
 	if g.Status == "running" || g.Status == guest.StatusPending || g.Status == "unknown" {
 		return nil // the hypervisor knows better

@@ -17,24 +17,27 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Optional is a value that may be left as it is (not Set) or cleared (nil).
+// Optional is a field of a change with three states: not set leaves the value
+// as it is, set with nil clears it, and set with a value replaces it.
 type Optional[T any] struct {
 	Set   bool
 	Value *T
 }
 
-// Presentation is what people say of an app. The hypervisor knows nothing of it.
+// Presentation holds the fields of an app that users enter and that the
+// hypervisor does not know.
 type Presentation struct {
-	// Name is never cleared.
+	// Name cannot be cleared. nil leaves it as it is.
 	Name        *string
 	WebPort     Optional[int]
 	WebPath     Optional[string]
 	WebProtocol Optional[string]
-	// Slug is the entry of the catalog that has made the app's container.
+	// Slug names the catalog entry from which the container was installed. It
+	// decides which script updates the app.
 	Slug Optional[string]
 }
 
-// fields are those that are given, as the API names them.
+// fields returns the names of the fields that are set, as the API names them.
 func (p Presentation) fields() (all []string) {
 	for _, f := range []struct {
 		name  string
@@ -55,9 +58,16 @@ type ReconfigureResult struct {
 	Config *guest.Config `json:"config" doc:"New configuration of the container; null if the request did not change it"`
 }
 
-// Reconfigure changes an app's container at the hypervisor and then what people say of the app. Either may be empty; without a
-// change of the container no hypervisor is asked. A failure after the first tells in the member done what was done. Problems:
-// invalid, not_found, invalid_state when the app has no host or its container is not there, guest_busy for another entry of an app that is
+// Reconfigure first changes an app's container at the hypervisor and then the
+// app's own fields. Either part may be empty, but not both. Without a change of
+// the container it does not contact the hypervisor.
+//
+// The two changes are not atomic. If something fails after the first change,
+// the problem has the member done with the names of the fields that were
+// changed.
+//
+// Problems: invalid, not_found, invalid_state if the app has no host or its
+// container does not exist, guest_busy for a new slug while the app is being
 // updated, and those of guest.Reconfigure.
 func (s *Store) Reconfigure(ctx context.Context, id, team int64, o guest.ConfigRequest, shown Presentation) (ReconfigureResult, error) {
 	if o.Empty() && len(shown.fields()) == 0 {
@@ -100,7 +110,8 @@ func (s *Store) Reconfigure(ctx context.Context, id, team int64, o guest.ConfigR
 	return out, nil
 }
 
-// appName refuses a name that nobody can see.
+// appName trims a name. It refuses one that is empty or has characters that
+// cannot be printed.
 func appName(text string) (string, error) {
 	trimmed := strings.TrimSpace(text)
 	if trimmed == "" || !utf8.ValidString(trimmed) || strings.ContainsFunc(trimmed, func(r rune) bool { return !unicode.IsPrint(r) }) {
@@ -109,7 +120,8 @@ func appName(text string) (string, error) {
 	return trimmed, nil
 }
 
-// after tells in a failure what was done before it.
+// after adds to an error the member done: the fields that were changed before
+// the failure. It copies the error, because the original may be shared.
 func after(err error, done []string) error {
 	if len(done) == 0 {
 		return err
@@ -119,7 +131,7 @@ func after(err error, done []string) error {
 	return told.With("done", done).WithCause(err)
 }
 
-// present writes what people say of the app.
+// present writes the app's own fields and one row of the audit log.
 func (s *Store) present(ctx context.Context, id int64, p Presentation) error {
 	return s.Guests.DB.Tx(ctx, func(tx *db.Tx) error {
 		if p.Slug.Set {
@@ -144,8 +156,9 @@ func (s *Store) present(ctx context.Context, id int64, p Presentation) error {
 	})
 }
 
-// idle refuses to give another entry to an app that is updated by the one that it has: problem guest_busy. No update can begin until the
-// transaction ends.
+// idle returns the problem guest_busy if a job is updating the app, because an
+// update must end with the script of the entry with which it began. It locks
+// the app's row: no update can begin until the transaction ends.
 func idle(ctx context.Context, tx *db.Tx, id int64) error {
 	var job *int64
 	err := tx.Pgx.QueryRow(ctx, `SELECT (SELECT j.id FROM app_updates u JOIN jobs j ON j.id = u.job_id WHERE u.app_id = a.id

@@ -9,8 +9,13 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Request names the container of an app of the team for guest.Work. Problems: not_found, and invalid_state when the app
-// has no host or its container is not there, which ends a plan.
+// Request returns the request for work on the container of an app. confirm is
+// the confirmation that the user sent, nil for none. The caller must have
+// checked that the app belongs to the team.
+//
+// Problems: not_found, and invalid_state if the app has no host or its
+// container does not exist. If only a plan was requested, such a refusal
+// becomes the content of the plan and ends it.
 func (s *Store) Request(ctx context.Context, id, team int64, confirm *string) (guest.Request, error) {
 	a, err := s.Get(ctx, id)
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// UninstallResult is the answer to a request to uninstall an app.
+// UninstallResult is the result of Uninstall: either Removed is true, or Job is
+// the job that will remove the app.
 type UninstallResult struct {
 	Removed bool `json:"removed" doc:"true if the app was removed; false while a job removes it"`
 	CTKept  bool `json:"ct_kept" doc:"true if the container was kept"`
@@ -22,9 +23,13 @@ type UninstallResult struct {
 	Job *job.View `json:"job" doc:"The job that destroys the container; null if the container was kept"`
 }
 
-// Uninstall destroys an app's container by a job and then forgets the app, or with keep forgets the app at once and leaves its container
-// as it is. confirm must be the app's name. Problems besides those of guest.Work: not_found; confirm_required; guest_busy; and
-// invalid_state for an app without a container that is not to be kept.
+// Uninstall starts a job that destroys an app's container and then deletes the
+// app's row. With keep it deletes the row at once and leaves the container as
+// it is.
+//
+// confirm must be the app's name. Problems in addition to those of guest.Work:
+// not_found, confirm_required, guest_busy, and invalid_state for an app whose
+// container does not exist unless keep is set.
 func (s *Store) Uninstall(ctx context.Context, id, team int64, confirm *string, keep bool) (UninstallResult, error) {
 	if keep {
 		return s.forget(ctx, id, confirm)
@@ -40,7 +45,9 @@ func (s *Store) Uninstall(ctx context.Context, id, team int64, confirm *string, 
 	return UninstallResult{Job: &started.Job}, nil
 }
 
-// forget deletes the app's row and leaves its container as it is, whether that is there or not.
+// forget deletes the app's row and leaves its container as it is, whether or
+// not it exists. The DELETE compares the name again, so that a rename between
+// the plan and the confirmation is a conflict.
 func (s *Store) forget(ctx context.Context, id int64, confirm *string) (UninstallResult, error) {
 	a, err := s.Get(ctx, id)
 	if err != nil {

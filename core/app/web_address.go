@@ -11,17 +11,20 @@ import (
 	"github.com/hostler/hostler/core/identity"
 )
 
-// WebAddress is where an app's pages are, as far as the service knows without asking anybody.
+// WebAddress is the location of an app's web page as far as the service knows
+// it without contacting the hypervisor or the app.
 type WebAddress struct {
 	App     App
 	Address netip.Addr
 	Port    int
-	// Scheme is http or https, and URL the whole of it.
+	// Scheme is http or https. URL is the complete URL with path and query.
 	Scheme, URL string
 }
 
-// WebAddresses gives where the pages of all apps that may be seen are, by name, decided as WebURL decides but for what only a hypervisor
-// or the app itself would tell. An app without a known port or address is left out. It takes three queries.
+// WebAddresses returns the locations of the web pages of all apps that may be
+// seen, by name. It decides as WebURL does, but uses only stored data: no
+// hypervisor and no app is contacted. It leaves out apps without a known port
+// or address, and takes three queries whatever the number of apps.
 func (s *Store) WebAddresses(ctx context.Context, visible identity.VisibleTeams) ([]WebAddress, error) {
 	all, err := s.List(ctx, Filter{}, visible)
 	if err != nil {
@@ -64,7 +67,7 @@ func (s *Store) WebAddresses(ctx context.Context, visible identity.VisibleTeams)
 	return places, nil
 }
 
-// printedURLs are those of all apps that have one.
+// printedURLs returns, by app ID, the URLs that install scripts printed.
 func (s *Store) printedURLs(ctx context.Context) (map[int64]string, error) {
 	printed := map[int64]string{}
 	rows, err := s.Guests.DB.Pool.Query(ctx, "SELECT id, printed_url FROM apps WHERE printed_url IS NOT NULL")

@@ -19,34 +19,43 @@ import (
 	"github.com/hostler/hostler/core/outbound"
 )
 
-// helloLimit bounds one look at a web server.
+// helloLimit bounds one attempt to connect to a web server and to shake hands
+// with it.
 const helloLimit = 2 * time.Second
 
 // Who decides where an app's web pages are, in this order.
 const (
+	// The origins of the port of an app's web page. The first one that has a
+	// port decides.
 	ByOperator = "operator"
 	ByScript   = "script"
 	ByCatalog  = "catalog"
 )
 
-// Web is where an app's web pages are, as one of those who decide says. What they do not say is zero.
+// Web is the location of an app's web page according to one origin. Fields that
+// the origin does not know are zero.
 type Web struct {
 	Port int
-	// Path begins with a slash, and may have a query.
+	// Path begins with a slash and may have a query. It may be empty.
 	Path string
 	// Protocol is http or https.
 	Protocol string
 }
 
-// Catalog tells what the catalog knows of apps.
+// Catalog is what package app needs from the catalog. Package catalog
+// implements it; the interface keeps the packages apart.
 type Catalog interface {
-	// Web is where the pages of an entry are; false where it does not say or there is no such entry.
+	// Web returns the location of the web page of an entry. It returns false if
+	// the entry does not exist or does not say.
 	Web(ctx context.Context, slug string) (Web, bool, error)
-	// Webs is Web of several entries at once; those of which the catalog does not say it are left out.
+	// Webs is Web for several entries in one query. The result lacks entries
+	// for which Web returns false.
 	Webs(ctx context.Context, slugs []string) (map[string]Web, error)
-	// Has reports whether there is an entry that makes a container.
+	// Has reports whether an entry exists and makes a container.
 	Has(ctx context.Context, slug string) (bool, error)
-	// Guess gives a function that tells which entry has made a container of such a name; empty where none has that name, or several have.
+	// Guess returns a function that maps the name of a container to the slug of
+	// the entry that probably made it. The function returns an empty string if
+	// no entry, or more than one, has that name.
 	Guess(ctx context.Context) (func(name string) string, error)
 }
 
@@ -59,7 +68,9 @@ type WebURL struct {
 	Detail    *string `json:"detail" doc:"Why there is no URL, or why the connection failed; null otherwise"`
 }
 
-// WebURL tells where an app's web pages are, and tries the address from the service. Problems: those of Request.
+// WebURL returns the URL of an app's web page and tries to connect to it from
+// the service. A page without a known URL is not an error: URL is then nil and
+// Detail says why. Problems: those of Request.
 func (s *Store) WebURL(ctx context.Context, id, team int64) (WebURL, error) {
 	r, err := s.Request(ctx, id, team, nil)
 	if err != nil {
@@ -99,8 +110,10 @@ func (s *Store) WebURL(ctx context.Context, id, team int64) (WebURL, error) {
 	return shown, nil
 }
 
-// WebAt is where an app's pages are, and the addresses by which its container may be reached, the preferred first; both as WebURL
-// decides. A port of 0 is for pages of which nobody says where they are. The hypervisor is asked for the addresses.
+// WebAt returns the location of an app's web page, decided as in WebURL, and
+// the addresses of its container, the preferred one first. Port is 0 if no
+// origin knows it. It asks the hypervisor for the addresses. Package appscript
+// uses it to find out whether an app answers after an update.
 func (s *Store) WebAt(ctx context.Context, id int64, g *guest.Guest) (Web, []netip.Addr, error) {
 	a, err := s.Get(ctx, id)
 	if err != nil {
@@ -114,7 +127,9 @@ func (s *Store) WebAt(ctx context.Context, id int64, g *guest.Guest) (Web, []net
 	return web, addresses, err
 }
 
-// decide is where an app's pages are, and who says the port; "" for nobody. The operator's path and protocol hold for any port.
+// decide returns the location of an app's web page and the origin of its port;
+// the origin is empty if no port is known. The path and the protocol that a
+// user entered apply to any port.
 func (s *Store) decide(ctx context.Context, a *App) (web Web, by string, err error) {
 	printed, err := s.printedURL(ctx, a.ID)
 	if err != nil {
@@ -128,7 +143,9 @@ func (s *Store) decide(ctx context.Context, a *App) (web Web, by string, err err
 	})
 }
 
-// web is decide with what the script printed, "" for nothing, and what the catalog says of an entry.
+// web is decide without queries. printed is the URL that the install script
+// printed, empty for none. catalog looks up an entry and is called only if
+// neither the user nor the script gave a port.
 func (a *App) web(printed string, catalog func(slug string) (Web, bool, error)) (web Web, by string, err error) {
 	switch told, ok := parsePrinted(printed); {
 	case a.WebPort != nil:
@@ -156,6 +173,7 @@ func (a *App) web(printed string, catalog func(slug string) (Web, bool, error)) 
 	return web, by, nil
 }
 
+// portOf returns the default port of a protocol.
 func portOf(protocol string) int {
 	if protocol == "https" {
 		return 443
@@ -163,8 +181,10 @@ func portOf(protocol string) int {
 	return 80
 }
 
-// SetPrintedURL keeps the address that the script which installed an app printed last, within a transaction; empty forgets it. What is no
-// http or https URL of at most 2,000 bytes is not kept.
+// SetPrintedURL stores the URL that the install script of an app printed last,
+// inside the caller's transaction. An empty text deletes it. So does a text
+// that is not an http or https URL, or that is longer than 2,000 bytes: the
+// script ran inside a container and its output is not trusted.
 func SetPrintedURL(ctx context.Context, tx *db.Tx, id int64, printed string) error {
 	if _, ok := parsePrinted(printed); !ok {
 		printed = ""
@@ -176,6 +196,7 @@ func SetPrintedURL(ctx context.Context, tx *db.Tx, id int64, printed string) err
 	return nil
 }
 
+// printedURL returns the stored URL of one app; empty for none.
 func (s *Store) printedURL(ctx context.Context, id int64) (printed string, err error) {
 	err = s.Guests.DB.Pool.QueryRow(ctx, "SELECT coalesce((SELECT printed_url FROM apps WHERE id = $1), '')", id).Scan(&printed)
 	if err != nil {
@@ -184,7 +205,8 @@ func (s *Store) printedURL(ctx context.Context, id int64) (printed string, err e
 	return printed, nil
 }
 
-// parsePrinted reads what a script printed. Its host is the script's guess, and does not count.
+// parsePrinted reads a printed URL. It ignores the host, because a script
+// guesses it from inside the container, and refuses a URL with credentials.
 func parsePrinted(printed string) (Web, bool) {
 	u, err := url.Parse(strings.TrimSpace(printed))
 	if err != nil || len(printed) > 2000 || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
@@ -199,8 +221,11 @@ func parsePrinted(printed string) (Web, bool) {
 	return web, true
 }
 
-// addresses are those by which a container may be reached, the preferred first: what it tells now, else what it told before, else what it
-// is configured with. What may never be dialled is none of them.
+// addresses returns the addresses at which a container can be reached, the
+// preferred one first. It uses the first source that has a usable address: what
+// the hypervisor reports now, what it reported before, and the static
+// configuration. A hypervisor that does not answer is not an error, but an
+// ended context is.
 func (s *Store) addresses(ctx context.Context, g *guest.Guest) ([]netip.Addr, error) {
 	var now, configured []string
 	nics, err := s.Actor.Network(ctx, g)
@@ -225,7 +250,11 @@ func (s *Store) addresses(ctx context.Context, g *guest.Guest) ([]netip.Addr, er
 	return nil, nil
 }
 
-// DialableAddresses are the addresses of texts, with or without the length of a prefix, that may be dialled, IPv4 first, four at most.
+// DialableAddresses parses addresses, with or without a prefix length, and
+// returns those that the service may connect to: global unicast, and loopback
+// if the rules allow local addresses. IPv4 comes first, the order is otherwise
+// kept, and there are at most four. It drops addresses with a zone and
+// duplicates.
 func DialableAddresses(told []string, rules outbound.Rules) []netip.Addr {
 	var all []netip.Addr
 	for _, text := range told {
@@ -242,11 +271,13 @@ func DialableAddresses(told []string, rules outbound.Rules) []netip.Addr {
 	return all[:min(len(all), 4)]
 }
 
-// greeting is what came of trying addresses.
+// greeting is the result of trying addresses. If reached is false, detail says
+// why.
 type greeting struct {
 	reached bool
 	address netip.Addr
-	// tls is whether what answered speaks TLS; nil where it did not say.
+	// tls says whether the server speaks TLS. It is nil if that is not clear,
+	// for example because the server did not answer in time.
 	tls    *bool
 	detail string
 }
@@ -274,7 +305,9 @@ func (s *Store) greet(ctx context.Context, addresses []netip.Addr, port int) gre
 	return last
 }
 
-// hello connects and begins TLS, whatever the certificate: nothing is sent, and nothing taken from what answers.
+// hello connects and starts a TLS handshake to find out whether the server
+// speaks TLS. It accepts any certificate, because it sends no data and uses
+// none that it receives. An alert from the server counts as TLS, too.
 func (s *Store) hello(ctx context.Context, at netip.Addr, port int) greeting {
 	address := net.JoinHostPort(at.String(), strconv.Itoa(port))
 	rules := s.Rules
@@ -299,7 +332,8 @@ func (s *Store) hello(ctx context.Context, at netip.Addr, port int) greeting {
 	return seen
 }
 
-// cause is what went wrong with a dial, without the address, which is told before.
+// cause returns the reason of a failed connection without the address, which
+// the text before it already has.
 func cause(err error) string {
 	if dial := (*net.OpError)(nil); errors.As(err, &dial) && dial.Err != nil {
 		return dial.Err.Error()
@@ -307,7 +341,9 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// schemeOf is http or https, and what says so.
+// schemeOf returns http or https, and the origin of the answer for scheme_by.
+// The order is: the user's field, the handshake, the origin of the port, and
+// the usual scheme of the port.
 func schemeOf(a *App, web Web, by string, seen greeting) (scheme, says string) {
 	switch {
 	case a.WebProtocol != nil:

@@ -44,7 +44,8 @@ const BundleReferences = `SELECT bundle FROM app_script_versions WHERE bundle IS
 const (
 	// MaxScript is the size of an edited script, in bytes of UTF-8.
 	MaxScript = 256 << 10
-	// maxVersions is how many versions an app's script may have before nobody can add one by hand.
+	// maxVersions is how many versions a script may have before users can add
+	// no more. Updates still add versions.
 	maxVersions = 2000
 )
 
@@ -64,20 +65,22 @@ type Store struct {
 	Hosts   *host.Store
 	Actor   *guest.Actor
 	Queue   *job.Queue
-	// Worker does what jobs do with containers.
+	// Worker performs the steps of jobs that change containers.
 	Worker *guest.Worker
-	// Pauses of jobs; zero for the usual ones.
+	// Pauses are the delays of jobs; zero values mean the defaults.
 	Pauses Timing
 }
 
 // Timing are the waits of an update's job. Zero values stand for the defaults.
 type Timing struct {
-	// Turn is between two looks whether it is its turn; 3 seconds when zero.
+	// Turn is the delay between two checks whether it is the job's turn; 0
+	// means 3 seconds.
 	Turn time.Duration
-	// Probe is between two looks whether the app answers, of which there are
-	// Probes; 5 seconds and 12 when zero.
+	// Probe is the delay between two checks whether the app answers, and Probes
+	// their number; 0 means 5 seconds and 12.
 	Probe  time.Duration
 	Probes int
-	// Limit is how long a script may run where its source does not say; an hour when zero.
+	// Limit is how long a script may run if its source sets no limit; 0 means
+	// an hour.
 	Limit time.Duration
 }

@@ -24,30 +24,32 @@ import (
 
 // Limits of the observation of an app.
 const (
-	// askLimit bounds one question to a machine or a container, and callLimit
-	// one call that carries files.
+	// askLimit bounds one request to a machine or a container, and callLimit
+	// one that transfers files.
 	askLimit  = time.Minute
 	callLimit = 15 * time.Minute
-	// maxTold is how much is read of what a container says of itself, in bytes.
+	// maxTold is how many bytes are read of what a container reports.
 	maxTold = 64 << 10
 )
 
 // observation is the state of an app, as seen from outside and as reported by
 // its container.
 type observation struct {
-	// Version is what the app keeps as its version, and Packages stands for all
-	// that its package manager has; empty where nobody knows.
+	// Version is what the app itself stores as its version. Packages is a
+	// checksum over the database of its package manager. Both are empty if
+	// unknown.
 	Version  string `json:"version,omitempty"`
 	Packages string `json:"packages,omitempty"`
 	// OS and OSVersion are the container's system.
 	OS        string `json:"os,omitempty"`
 	OSVersion string `json:"os_version,omitempty"`
-	// Web is what answered at the app's pages: a status of HTTP, 1 for a
-	// connection alone, 0 for nothing or where nobody knows of pages. At is
-	// where it was tried.
+	// Web is the result of requesting the app's web page: an HTTP status, 1 if
+	// only a connection could be made, 0 if nothing answered or no page is
+	// known. At is the URL.
 	Web int    `json:"web,omitempty"`
 	At  string `json:"at,omitempty"`
-	// Ports are those of TCP at which the app listens, beyond its own loopback.
+	// Ports are the TCP ports on which the app listens, except on loopback
+	// addresses.
 	Ports []int `json:"ports,omitempty"`
 }
 

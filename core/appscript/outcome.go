@@ -28,10 +28,10 @@ var refusals = []string{"needs_human", "aborted", "under_provisioned", "disk_nea
 type outcome struct {
 	Outcome string `json:"outcome"`
 	Text    string `json:"text"`
-	// Back says that the container has to be set back first.
+	// Back says that the container must be rolled back before the job can end.
 	Back bool `json:"back,omitempty"`
-	// Canceled says that the script was stopped by a cancel, and Unknown that
-	// nobody knows what the container is by now.
+	// Canceled says that a cancellation stopped the script, and Unknown that
+	// the state of the container is unknown.
 	Canceled bool `json:"canceled,omitempty"`
 	Unknown  bool `json:"unknown,omitempty"`
 }

@@ -23,14 +23,14 @@ import (
 // ran is how the script ended.
 type ran struct {
 	nodeunit.State
-	// Asked is what it asked, or wanted of the network, as the overlay wrote it
-	// down; empty for nothing.
+	// Asked is what the script asked, or wanted to download, as the overlay
+	// recorded it; empty for nothing.
 	Asked string `json:"asked,omitempty"`
-	// Begun says that the program of the bundle was reached.
+	// Begun says that the run reached the program of the bundle.
 	Begun bool `json:"begun"`
 	// Canceled says that it was stopped because the job was canceled.
 	Canceled bool `json:"canceled,omitempty"`
-	// Gone says that nobody could find out how it ended.
+	// Gone says that it could not be determined how the script ended.
 	Gone bool `json:"gone,omitempty"`
 }
 

@@ -25,8 +25,8 @@ type update struct {
 	run      *job.Run
 	params   params
 	progress progress
-	// hold ends when the service stops, and not when the job shall be canceled:
-	// for what has to be brought to an end.
+	// hold ends when the service stops, but not when the job is canceled. Steps
+	// that must be completed once begun use it.
 	hold context.Context
 	// ref is where the container is.
 	ref hypervisor.GuestRef
@@ -34,24 +34,25 @@ type update struct {
 
 // progress is the checkpoint.
 type progress struct {
-	// Begun says that it was the job's turn, and Run is the name of its run in the container.
+	// Begun says that the job had its turn. Run is the name of its run in the
+	// container.
 	Begun bool   `json:"begun,omitempty"`
 	Run   string `json:"run,omitempty"`
-	// Before is the app as it was, and After as it is when the script has run.
+	// Before is the app before the script ran, and After the app afterwards.
 	Before *observation `json:"before,omitempty"`
 	After  *observation `json:"after,omitempty"`
-	// Way is how to get back.
+	// Way is the snapshot or backup for rolling back.
 	Way *restorePoint `json:"way,omitempty"`
-	// Parts is what is done with the container.
+	// Parts are the checkpoints of the steps that change the container.
 	Parts map[string]json.RawMessage `json:"parts,omitempty"`
 	// Starting says that the script may have been started, and Started that it
-	// was; Offset is how much of its output is in the transcript, and Succeeded
-	// says that it has the line that tells success.
+	// was. Offset is how many bytes of its output are in the transcript.
+	// Succeeded says that the output has the text that reports success.
 	Starting  bool  `json:"starting,omitempty"`
 	Started   bool  `json:"started,omitempty"`
 	Offset    int64 `json:"offset,omitempty"`
 	Succeeded bool  `json:"succeeded,omitempty"`
-	// Ran is how it ended, and Verdict what comes of that.
+	// Ran says how the script ended, and Verdict what follows from that.
 	Ran     *ran     `json:"ran,omitempty"`
 	Verdict *outcome `json:"verdict,omitempty"`
 }

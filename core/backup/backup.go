@@ -1,8 +1,28 @@
-// Package backup is the cache of the backups that the hypervisors hold, and what people do with them.
+// Package backup caches the backups that the hypervisors hold, and deletes,
+// protects and restores them.
 //
-// A storage is listed once an hour with the token for backups, a shared one once for its cluster, and again when a job of ours has
-// changed it. A listing that fails leaves what is known, with its age and the reason. A backup is linked to the guest that it is of by
-// the guest's lasting identity where the hypervisor has one, and else by kind and id, as long as nothing says that this is another guest.
+// The flow is:
+//
+//   - adopt copies from the inventory of the polls which storages can hold
+//     backups into the table backup_storages.
+//   - Run lists every such storage once an hour, a shared one once per
+//     cluster, through a host with a token for backups. A job of this service
+//     that has changed a storage calls Refresh and does not wait for the
+//     hour.
+//   - source.write replaces the rows of the storage in the table backups and
+//     links each backup to its guest.
+//   - judgeOwners marks backups of which it is doubtful whose they are,
+//     because two clusters list the same file.
+//
+// A listing that fails leaves the known backups as they are. The row of the
+// storage then has the time and the reason of the failure.
+//
+// A backup belongs to the guest with the same lasting identity, where the
+// hypervisor has one. Elsewhere it belongs to the guest with the same kind and
+// ID, unless something shows that the ID was reused.
+//
+// The package also writes the daily report of backups and requests jobs that
+// delete what schedules no longer keep.
 package backup
 
 import (
@@ -18,16 +38,20 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// Store reads the cache, keeps it fresh, and asks for work on backups.
+// Store reads the cache, keeps it fresh, and requests jobs on backups. Call
+// Register before the queue starts, and Run once per instance. Its methods are
+// safe for concurrent use.
 type Store struct {
 	DB     *db.DB
 	Actor  *guest.Actor
 	Guests *guest.Store
-	// Logger gets what users do not see; nil logs nothing.
+	// Logger gets failures of Run, which no request reports. nil logs nothing.
 	Logger hclog.Logger
-	// Heartbeat hears of every turn of Run; nil hears nothing.
+	// Heartbeat gets a beat at every turn of Run; nil is allowed.
 	Heartbeat *heartbeat.Monitor
-	// HostsUnavailable reports whether this instance can open no token for now; nil stands for never.
+	// HostsUnavailable reports whether this instance cannot decrypt tokens for
+	// now, because its key file missed a rotation. Run then lists nothing and
+	// leaves the work to other instances. nil means never.
 	HostsUnavailable func() bool
 }
 
@@ -56,17 +80,20 @@ type Backup struct {
 	Protected bool       `json:"protected" doc:"true if it cannot be deleted until its protection is removed"`
 	Encrypted bool       `json:"encrypted"`
 	Notes     string     `json:"notes"`
-	// Verified is one of the SDK's words.
+	// Verified is one of the words of the SDK: hypervisor.BackupVerified or
+	// hypervisor.BackupDamaged.
 	Verified *string `json:"verified" enum:"ok,failed" doc:"Result of its last verification; null if it was never verified"`
-	// Suspicion is one of the words of package guest.
+	// Suspicion is one of the words of package guest, computed by
+	// guest.BackupSuspicion.
 	Suspicion *string   `json:"suspicion" enum:"unfinished,in_future,owner_unknown" doc:"Why it does not count as a backup of the guest: it is empty, its date is in the future, or two clusters list it and neither its notes nor a job of Hostler proves that it belongs to this guest. Null if it counts"`
 	AsOf      time.Time `json:"as_of" doc:"When its storage was last listed"`
 }
 
-// stored is a backup with what its hypervisor needs to know.
+// stored is a backup with the data that requests to its hypervisor need.
 type stored struct {
 	Backup
-	// at is the backup in the words of the hypervisor.
+	// at is the backup as the driver knows it; a job sends it back to the
+	// driver.
 	at        hypervisor.Backup
 	storageID int64
 	clusterID int64
@@ -74,7 +101,8 @@ type stored struct {
 	teamID    int64
 }
 
-// columns of a stored in the order of fields, on the tables of join.
+// columns are the columns of a stored in the order in which scan reads them, on
+// the tables of join.
 const columns = `b.id, s.host_id, s.name, b.kind, b.guest_ref, CASE WHEN g.kind = 'vm' THEN g.id END, a.id,
 	COALESCE(a.name, g.name, b.name), b.taken_at, b.size, b.format, b.protected, b.encrypted, b.notes, NULLIF(b.verified, ''),
 	` + guest.BackupSuspicion + `, COALESCE(s.as_of, 'epoch'), b.ref, b.node, COALESCE(b.uid, ''), b.storage_id, b.cluster_id,
@@ -87,6 +115,8 @@ const join = ` FROM backups b
 	LEFT JOIN guests g ON g.id = b.guest_id
 	LEFT JOIN apps a ON a.guest_id = g.id`
 
+// scan reads a row of columns. Times are in UTC. It fills the driver's form of
+// the backup from the same columns.
 func scan(row pgx.CollectableRow) (stored, error) {
 	var b stored
 	p, h := &b.Backup, &b.at

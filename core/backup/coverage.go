@@ -13,7 +13,7 @@ import (
 	"github.com/hostler/hostler/core/setting"
 )
 
-// Coverage is how well a guest is backed up.
+// Coverage says whether a guest has a recent enough, complete backup.
 type Coverage struct {
 	GuestID  int64  `json:"guest_id" example:"12"`
 	Kind     string `json:"kind" enum:"vm,container"`
@@ -23,29 +23,36 @@ type Coverage struct {
 	HostID   int64  `json:"host_id" example:"1"`
 	Host     string `json:"host" example:"lab"`
 	GuestRef string `json:"guest_ref" example:"101"`
-	// BackupID and the next are of the newest good backup.
+	// BackupID to AgeS describe the newest good backup; nil if there is none.
 	BackupID *int64     `json:"backup_id" doc:"The newest backup that is neither damaged nor suspicious; null if there is none"`
 	BackupAt *time.Time `json:"backup_at" doc:"When that backup was taken"`
 	Storage  *string    `json:"storage" example:"nas" doc:"Storage of that backup"`
 	AgeS     *int64     `json:"age_s" doc:"Age of that backup in seconds"`
-	// MaxAgeDays is nil where nothing is promised.
+	// MaxAgeDays is nil for a guest for which no backup is promised.
 	MaxAgeDays *int64 `json:"max_age_days" example:"7" doc:"Promised maximum age in days; null if no backup is promised"`
 	State      string `json:"state" enum:"covered,partial,stale,exempt,unknown" doc:"partial: recent enough, but volumes of the guest are missing from it; exempt: no backup is promised; unknown: backups were not listed yet"`
-	// LeftOut is empty where VolumesAt is nil.
+	// LeftOut is empty while VolumesAt is nil: then nobody knows yet what the
+	// backup lacks.
 	LeftOut   []guest.LeftOut `json:"left_out" doc:"Volumes, and directories and devices of the node, that the newest backup does not or may not contain"`
 	VolumesAt *time.Time      `json:"volumes_as_of" doc:"When the guest's configuration was read for left_out; null if it was not read yet"`
 }
 
-// CoverageSQL are, in SQL, common tables of which the last, judged, has the coverage of each guest, for queries of other nouns: id, kind,
-// app, name, host_id, cluster_id, taken_at, promise in days, and state. $1 and $2 say what may be seen, and $3 is the setting
-// backup.max_age_days.
+// CoverageSQL is a WITH clause for queries of other packages. Its last common
+// table, judged, has one row per guest: id, kind, app, name, host_id,
+// cluster_id, taken_at, promise in days, and state. $1 (bool) and $2 (team IDs)
+// say what may be seen, and $3 is the value of the setting backup.max_age_days.
 const CoverageSQL = coverage
 
 // missing is the SQL condition for a volume v that a guest uses and that its newest backup, taken at taken_at, may not contain.
 const missing = "(v.left_out OR v.included_at > taken_at) AND NOT v.unused AND v.storage <> ''"
 
-// coverage is one query: of each guest the newest backup comes from the index of backups by guest. $1 and $2 say what may be seen, $3 is
-// the promise of guests without a tag that are no templates, and $4 leaves only stale ones. Of several tags the shortest promise counts.
+// coverage judges all visible guests in one query. The index of backups by
+// guest finds the newest good backup of each guest.
+//
+// $1 and $2 say what may be seen, and $3 is the promise in days for guests
+// without a tag, except templates. The tag backup-none exempts a guest, and a
+// tag such as backup-7d overrides the promise. If a guest has several such
+// tags, the shortest promise counts.
 const coverage = `WITH all_guests AS MATERIALIZED (
 	SELECT g.id, g.kind, a.id AS app, COALESCE(a.name, g.name) AS name, g.host_id, h.name AS host, g.ref, g.cluster_id, n.id AS backup,
 		n.taken_at, n.storage,
@@ -65,19 +72,22 @@ const coverage = `WITH all_guests AS MATERIALIZED (
 	FROM all_guests g
 )`
 
-// coverageRows is a page of it, $5 rows from its begin and of $6 rows.
+// coverageRows returns one page, with the total in the first column. $4 leaves
+// only stale guests, $5 is the offset and $6 the limit. Guests without a backup
+// come first, then those with the oldest one.
 const coverageRows = coverage + ` SELECT count(*) OVER (), id, kind, app, name, host_id, host, ref, backup, taken_at, storage,
 	CASE WHEN taken_at IS NOT NULL THEN greatest(extract(epoch FROM now() - taken_at), 0) END::bigint, promise, state
 	FROM judged WHERE NOT $4 OR state = 'stale' ORDER BY taken_at NULLS FIRST, id OFFSET $5 LIMIT $6`
 
-// CoverageFilter narrows Coverage.
+// CoverageFilter narrows Coverage. The zero value does not filter.
 type CoverageFilter struct {
 	// Stale leaves only guests whose newest backup is older than promised.
 	Stale bool
 }
 
-// Coverage gives one page of the guests that may be seen with their newest good backup, those without one and the oldest first, and how
-// many there are on all pages.
+// Coverage returns one page of the visible guests with their newest good
+// backup, and the number of guests on all pages. Guests without a backup come
+// first, then those with the oldest one.
 func (s *Store) Coverage(ctx context.Context, f CoverageFilter, visible identity.VisibleTeams, offset, limit int) ([]Coverage, int,
 	error) {
 	days, err := setting.Get(ctx, s.DB, setting.BackupMaxAge)
@@ -116,7 +126,7 @@ func (s *Store) Coverage(ctx context.Context, f CoverageFilter, visible identity
 	return all, total, db.Problem(err)
 }
 
-// addLeftOut adds the volumes that are missing from the newest backups.
+// addLeftOut sets LeftOut and VolumesAt of a page of guests.
 func (s *Store) addLeftOut(ctx context.Context, all []Coverage) error {
 	taken := make(map[int64]*time.Time, len(all))
 	for i := range all {

@@ -20,16 +20,20 @@ import (
 // deleteKind is the kind of jobs that delete backups.
 const deleteKind = "backup.delete"
 
-// deleteParams are those of such a job.
+// deleteParams are the stored parameters of a job that deletes a backup. They
+// contain the whole backup, so that the job can compare it with what it finds
+// and notices a reused ID.
 type deleteParams struct {
 	HostID int64             `json:"host_id"`
 	Backup hypervisor.Backup `json:"backup"`
 }
 
-// Register makes the store the worker of the jobs that delete backups.
+// Register makes the store the worker of jobs that delete backups. Call it
+// before the queue starts.
 func (s *Store) Register(q *job.Queue) { q.Register(deleteKind, job.WorkerFunc(s.delete)) }
 
-// deletion is the job that deletes a backup.
+// deletion returns the job that deletes a backup. Its exclusive key is the
+// volume, so that no two jobs work on the same file.
 func (s *Store) deletion(ctx context.Context, b stored) (job.Spec, error) {
 	exclusive, err := host.Volume{Node: b.at.Node, Storage: b.at.Storage, Name: b.at.ID}.Exclusive(ctx, s.DB, b.HostID)
 	return job.Spec{
@@ -38,9 +42,16 @@ func (s *Store) deletion(ctx context.Context, b stored) (job.Spec, error) {
 	}, err
 }
 
-// Delete asks for a backup to be deleted, confirmed by the name of the guest that it is of, or by that guest's id at the hypervisor
-// where no name is known. Problems: not_found, capability_missing, unsupported, protected, confirm_required, plan_stale, guest_busy
-// while another job deletes it, and those of host.Call.
+// Delete requests a job that deletes a backup, or returns only the plan.
+// confirm must be the name of the guest, or the guest's ID on the hypervisor if
+// the name is unknown.
+//
+// It asks the hypervisor first: a backup that no longer exists, or that is
+// protected, is refused before a job is made. The job checks both again.
+//
+// Problems: not_found, capability_missing, unsupported, protected,
+// confirm_required, plan_stale, guest_busy while another job deletes the
+// backup, and those of host.Call.
 func (s *Store) Delete(ctx context.Context, id int64, confirm *string) (guest.StartResult, error) {
 	b, err := s.read(ctx, id)
 	if err != nil {
@@ -80,7 +91,8 @@ func (s *Store) Delete(ctx context.Context, id int64, confirm *string) (guest.St
 	return guest.StartResult{Job: made.View()}, nil
 }
 
-// tokenID is the id of the host's token for backups; empty where there is none.
+// tokenID returns the ID of the host's token for backups, empty if there is
+// none. The job uses it to recognize its own task in the task list.
 func (s *Store) tokenID(ctx context.Context, hostID int64) (id string, err error) {
 	err = s.DB.Pool.QueryRow(ctx, `SELECT COALESCE((SELECT token_id FROM host_credentials WHERE host_id = $1 AND capability = $2), '')`,
 		hostID, endpoint.Backup).Scan(&id)
@@ -90,7 +102,9 @@ func (s *Store) tokenID(ctx context.Context, hostID int64) (id string, err error
 	return id, nil
 }
 
-// gone is a verdict where a deletion went well and the backup is there all the same: the task was another one's.
+// gone checks after a successful task that the backup no longer exists. If it
+// still exists, the task that was followed belonged to another deletion, and
+// the result is undetermined.
 func (s *Store) gone(ctx context.Context, run *job.Run, params deleteParams) error {
 	var present *hypervisor.Backup
 	err := run.RetryUnreachable(ctx, func(ctx context.Context) (err error) {
@@ -103,12 +117,15 @@ func (s *Store) gone(ctx context.Context, run *job.Run, params deleteParams) err
 	return err
 }
 
-// present asks the hypervisor for the backup as it is now; nil when it is gone.
+// present asks the hypervisor for the current state of the backup; nil if it no
+// longer exists.
 func (s *Store) present(ctx context.Context, b stored) (*hypervisor.Backup, error) {
 	found, err := s.find(ctx, b.HostID, b.at, changeLimit)
 	return found, plugin.Problem(err)
 }
 
+// find lists the storage and returns the backup with the same ID; nil if it
+// does not exist. Drivers cannot query one backup.
 func (s *Store) find(ctx context.Context, hostID int64, wanted hypervisor.Backup, limit time.Duration) (*hypervisor.Backup, error) {
 	return host.CallWithTimeout(ctx, s.Actor.Hosts, limit, hostID, endpoint.Backup,
 		func(ctx context.Context, at hypervisor.BackupManager) (*hypervisor.Backup, error) {
@@ -122,7 +139,8 @@ func (s *Store) find(ctx context.Context, hostID int64, wanted hypervisor.Backup
 		})
 }
 
-// tell writes into the plan what goes, and what the guest has besides.
+// tell adds to the plan the backup that would be deleted, and the good backups
+// of the guest that would remain. It warns if there would be none.
 func (s *Store) tell(ctx context.Context, b stored, p *plan.Plan) error {
 	p.AddSince(plan.KindBackup, b.Storage, b.at.TakenAt, "The backup of %s on %s is deleted.", b.phrase(), b.Storage)
 	p.Effects[len(p.Effects)-1].SizeBytes = b.SizeBytes
@@ -144,9 +162,16 @@ func (s *Store) tell(ctx context.Context, b stored, p *plan.Plan) error {
 	return nil
 }
 
-// delete does a job that deletes a backup. What is gone already has nothing left to be done. Tasks do not tell which backup they delete:
-// after a lost answer each deletion by the same token since then may be this one. It is followed, and the storage's list decides; where
-// there was none, the request had not arrived.
+// delete runs a job that deletes a backup. A backup that no longer exists is a
+// success.
+//
+// The task list of a hypervisor does not say which backup a task deletes. If
+// the response to the request is lost, every deletion by the same token since
+// then may be the one of this job. The job follows such a task, and the list of
+// the storage decides. Without such a task the request had not arrived.
+//
+// At the end the job lists the storage again. If that fails, it deletes the row
+// from the cache, so that users do not see a deleted backup.
 func (s *Store) delete(ctx context.Context, run *job.Run) error {
 	var params deleteParams
 	if err := run.Params(&params); err != nil {

@@ -8,6 +8,9 @@ import (
 	"github.com/hostler/hostler/core/schedule"
 )
 
+// runParams are the parameters of a schedule that backs up guests. Exactly one
+// of vm_id, app_id, targets and select names the guests; guest.ChooseTargets
+// checks that.
 type runParams struct {
 	VMID      *int64              `json:"vm_id,omitempty" minimum:"1" example:"3" doc:"ID of one VM"`
 	AppID     *int64              `json:"app_id,omitempty" minimum:"1" doc:"ID of one app"`
@@ -21,7 +24,8 @@ type runParams struct {
 	guest.Retention
 }
 
-// Kinds are what a schedule may ask for: backup.run.
+// Kinds returns what a schedule may request: backup.run. At each run the
+// schedule selects its guests again and makes one job per guest.
 func (s *Store) Kinds() []schedule.Kind {
 	run := schedule.NewKind("backup.run", "Back up guests", func(ctx context.Context, p runParams) (schedule.Enqueue, error) {
 		chosen, err := guest.ChooseTargets(p.VMID, p.AppID, p.Targets, p.Select, "vm_id, app_id, targets and select")
@@ -42,7 +46,9 @@ func (s *Store) Kinds() []schedule.Kind {
 	return []schedule.Kind{run}
 }
 
-// keepsProtected refuses a schedule that makes protected backups and is to delete all but some of them: it never could.
+// keepsProtected refuses a schedule that protects its backups and also limits
+// how many it keeps. It could never delete one. It returns the field at fault,
+// empty if there is none.
 func keepsProtected(params json.RawMessage) (field, why string) {
 	var p struct {
 		Protected bool

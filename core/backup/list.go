@@ -14,7 +14,7 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Filter narrows List. Zero values narrow nothing.
+// Filter narrows List. A zero field does not filter.
 type Filter struct {
 	HostID, VM, App int64
 	Storage         string
@@ -23,7 +23,8 @@ type Filter struct {
 	Orphaned bool
 }
 
-// conditions are those of a query in the making; each ? becomes the next parameter.
+// conditions collects the parts of a WHERE clause. add numbers the parameters:
+// each ? becomes the placeholder of its argument.
 type conditions struct {
 	parts []string
 	args  []any
@@ -43,12 +44,15 @@ func (c *conditions) clause() string {
 	return " WHERE " + strings.Join(c.parts, " AND ")
 }
 
-// newest is a page of a query, the newest backups first.
+// newest returns the ORDER BY clause and the limits of a page: the newest
+// backups first, those without a date last.
 func newest(offset, limit int) string {
 	return fmt.Sprintf(" ORDER BY b.taken_at DESC NULLS LAST, b.id DESC OFFSET %d LIMIT %d", offset, limit)
 }
 
-// List gives one page of the backups that may be seen, newest first, and how many there are on all pages.
+// List returns one page of the visible backups, newest first, and the number of
+// backups on all pages. Count and page are sent in one round trip, but are two
+// statements: they may differ by what changed in between.
 func (s *Store) List(ctx context.Context, f Filter, visible identity.VisibleTeams, offset, limit int) (all []Backup, total int,
 	err error) {
 	var where conditions
@@ -75,7 +79,8 @@ func (s *Store) List(ctx context.Context, f Filter, visible identity.VisibleTeam
 	return all, total, nil
 }
 
-// Get gives one backup, whoever asks; an unknown one is problem not_found.
+// Get returns one backup, or the problem not_found. The caller must check
+// whether it may be seen.
 func (s *Store) Get(ctx context.Context, id int64) (Backup, error) {
 	b, err := s.read(ctx, id)
 	return b.Backup, err

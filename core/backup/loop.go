@@ -10,11 +10,14 @@ import (
 
 // tick is how often Run looks for what is due, and atOnce how many storages are listed by one instance at the same time.
 const (
+	// tick is how often Run looks for storages that are due, and atOnce how
+	// many storages one instance lists at the same time.
 	tick   = 30 * time.Second
 	atOnce = 4
 )
 
-// Run keeps the cache fresh until the context ends. Every instance runs it: a storage that is due is taken by one of them.
+// Run keeps the cache fresh until the context ends. Every instance runs it;
+// claim makes sure that only one of them lists a storage.
 func (s *Store) Run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -35,7 +38,10 @@ func (s *Store) Run(ctx context.Context) {
 	}
 }
 
-// Turn is one turn of Run: it lists the storages that are due.
+// Turn runs one turn of Run: it adopts new storages, requests jobs for what
+// schedules no longer keep, writes the report if it is due, and lists the
+// storages that are due. It returns when all its listings have ended. An error
+// of one listing is logged and does not end the turn.
 func (s *Store) Turn(ctx context.Context) error {
 	if err := s.adopt(ctx); err != nil {
 		return err
@@ -70,7 +76,9 @@ func (s *Store) Turn(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// claim takes the storage that has been due longest, and notes the try so that no other instance takes it.
+// claim takes the storage that has been due longest, or returns nil. It sets
+// tried_at in the same statement, and SKIP LOCKED passes over rows that other
+// instances claim at the same time, so that each storage is listed once.
 func (s *Store) claim(ctx context.Context) (*source, error) {
 	src, err := s.source(ctx, `WITH due AS (SELECT s.id FROM backup_storages s WHERE `+tokenOf+`
 		AND (s.tried_at IS NULL OR s.tried_at < now() - CASE WHEN s.error_code = '' THEN $1::interval ELSE $2::interval END)
@@ -84,8 +92,9 @@ func (s *Store) claim(ctx context.Context) (*source, error) {
 	return src, nil
 }
 
-// adopt takes over which storages hold backups from what the polls have found, and links backups to guests that have come since their
-// storage was listed.
+// adopt updates the list of backup storages from the inventory of the polls: it
+// adds and removes storages, and links backups to guests that appeared after
+// their storage was listed.
 func (s *Store) adopt(ctx context.Context) error {
 	for _, sql := range []string{
 		// The host is one with a token where there is one: what is asked of the storage goes through it.

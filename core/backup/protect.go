@@ -12,8 +12,11 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// Protect protects a backup at the hypervisor from being deleted, or ends that, and returns it as it is then. Problems: not_found,
-// capability_missing, unsupported, and those of host.Call.
+// Protect sets or removes the protection of a backup at the hypervisor and
+// returns the backup with its new state. It writes the audit log before it
+// contacts the hypervisor, so that no change goes unrecorded.
+//
+// Problems: not_found, capability_missing, unsupported, and those of host.Call.
 func (s *Store) Protect(ctx context.Context, id int64, protected bool) (Backup, error) {
 	b, err := s.read(ctx, id)
 	if err != nil {
@@ -39,7 +42,8 @@ func (s *Store) Protect(ctx context.Context, id int64, protected bool) (Backup, 
 	return s.Get(ctx, id)
 }
 
-// require refuses what needs a token for backups, or a driver that knows them.
+// require refuses a host without a token for backups, or whose driver cannot
+// manage backups.
 func (s *Store) require(ctx context.Context, hostID int64) error {
 	return s.Actor.Hosts.Require(ctx, hostID, endpoint.Backup, func(at hypervisor.Host) error {
 		_, err := host.AsAbility[hypervisor.BackupManager](at)

@@ -19,26 +19,31 @@ import (
 )
 
 const (
-	// every is how old a listing grows, and again how long it is until one that failed is tried again.
+	// every is the maximum age of a listing, and again the delay before a
+	// failed one is repeated.
 	every = time.Hour
 	again = 10 * time.Minute
 	// listLimit bounds one listing.
 	listLimit = 90 * time.Second
-	// maxBackups bounds those of one storage: the newest are kept.
+	// maxBackups bounds the backups of one storage, and maxID the length of an
+	// ID in bytes. What exceeds them is not stored.
 	maxBackups = 100_000
 	maxID      = 1000
 	// changeLimit bounds a change that its caller waits for.
 	changeLimit = 20 * time.Second
 )
 
-// source is a storage that can be listed: through which host, and on which node.
+// source is a storage to list: through which host, and on which node. For a
+// shared storage, node is any node that has it.
 type source struct {
 	id, cluster, host int64
 	name, node        string
 }
 
-// sources completes the storage s with the node to ask, one that has it and is there, and the host with a token: the storage's own
-// before others of its cluster, one that answers before one that does not.
+// sources adds to the storage s the node to ask and the host to ask through.
+// The node is one on which the storage is available, if there is one. The host
+// has a token for backups; hosts that answer come first, then the storage's own
+// host.
 const sources = `SELECT s.id, s.cluster_id, k.host_id, s.name, t.node
 	FROM backup_storages s
 	CROSS JOIN LATERAL (SELECT o.id AS host_id FROM hosts o
@@ -48,8 +53,11 @@ const sources = `SELECT s.id, s.cluster_id, k.host_id, s.name, t.node
 		WHERE t.cluster_id = s.cluster_id AND t.name = s.name AND s.node IN ('', t.node)
 		ORDER BY t.status <> 'available', t.node LIMIT 1) t`
 
-// Refresh lists a storage of a host's cluster now, as its node sees it. One that is not known, or that no host has a token for, is
-// left alone. The error is the problem of the listing, which is noted too.
+// Refresh lists a storage of a host's cluster now and waits for the result.
+// node selects among storages of the same name that are not shared. It does
+// nothing if the storage is unknown or no host of the cluster has a token for
+// backups. The error is the problem of the listing, which is also stored in the
+// row of the storage.
 func (s *Store) Refresh(ctx context.Context, hostID int64, storage, node string) error {
 	const one = sources + ` WHERE s.name = $2 AND s.node IN ('', $3) AND s.cluster_id = (SELECT cluster_id FROM hosts WHERE id = $1)`
 	src, err := s.source(ctx, one, hostID, storage, node)
@@ -64,7 +72,7 @@ func (s *Store) Refresh(ctx context.Context, hostID int64, storage, node string)
 	return s.list(ctx, *src)
 }
 
-// source reads the one of a query; nil when there is none.
+// source reads the source that a query finds; nil if there is none.
 func (s *Store) source(ctx context.Context, sql string, args ...any) (*source, error) {
 	var src source
 	err := s.DB.Pool.QueryRow(ctx, sql, args...).Scan(&src.id, &src.cluster, &src.host, &src.name, &src.node)
@@ -77,7 +85,9 @@ func (s *Store) source(ctx context.Context, sql string, args ...any) (*source, e
 	return &src, nil
 }
 
-// list asks for the backups of a storage and writes what it found.
+// list asks for the backups of a storage and stores them. If the listing fails,
+// it stores the time and the reason and leaves the known backups as they are.
+// If the context ends, it stores nothing.
 func (s *Store) list(ctx context.Context, src source) error {
 	found, err := host.CallWithTimeout(ctx, s.Actor.Hosts, listLimit, src.host, endpoint.Backup,
 		func(ctx context.Context, at hypervisor.BackupManager) ([]hypervisor.Backup, error) {
@@ -98,21 +108,27 @@ func (s *Store) list(ctx context.Context, src source) error {
 	return s.judgeOwners(ctx, src.id)
 }
 
-// same is, in SQL, whether b and t are one backup that two different clusters list, where guests have no lasting identity.
+// same is the SQL condition that b and t are the same backup, listed by two
+// different clusters, where guests have no lasting identity. It compares kind,
+// guest, time, size and the path without the name of the storage. Clusters that
+// are known to be one cluster enrolled twice do not count.
 const same = `t.cluster_id <> b.cluster_id
 	AND NOT EXISTS (SELECT FROM cluster_twins w WHERE w.cluster_id = b.cluster_id AND w.twin_id = t.cluster_id)
 	AND t.kind = b.kind AND t.guest_ref = b.guest_ref AND t.taken_at = b.taken_at
 	AND t.size IS NOT DISTINCT FROM b.size AND t.uid IS NULL AND b.uid IS NULL
 	AND substring(t.ref FROM position(':' IN t.ref) + 1) = substring(b.ref FROM position(':' IN b.ref) + 1)`
 
-// shown is, in SQL, whether something shows that the backup b is of the guest g, which may be the app a: its notes have the guest's name,
-// or it was taken while a job of ours backed the guest up.
+// shown is the SQL condition that something proves that the backup b is of the
+// guest g, or of the app a: its notes contain the guest's name, or a job of
+// this service backed up the guest at that time, give or take a minute.
 const shown = `(lower(g.name) = ANY (regexp_split_to_array(lower(b.notes), '[^[:alnum:]._-]+')) OR EXISTS (SELECT FROM jobs j
 	WHERE j.kind = 'backup.run' AND j.status = 'succeeded' AND (j.target_kind = 'vm' AND j.target_id = g.id OR j.target_kind = 'app' AND
 		j.target_id = a.id) AND b.taken_at BETWEEN j.started_at - interval '1 minute' AND j.finished_at + interval '1 minute'))`
 
-// judgeOwners notes of which backups of a storage, and of the same ones that other clusters list, it is doubtful whose they are. It locks
-// the storages as a listing does, in their order.
+// judgeOwners marks the backups of a storage, and the same backups in other
+// clusters, of which it is doubtful whose they are. It locks the rows of the
+// storages in the order of their IDs, as source.write locks one of them, so
+// that two judgments cannot deadlock.
 func (s *Store) judgeOwners(ctx context.Context, storageID int64) error {
 	const elsewhere = `SELECT t.id, t.storage_id FROM backups b JOIN backups t ON ` + same + ` WHERE b.storage_id = $1`
 	return s.DB.Tx(ctx, func(tx *db.Tx) error {
@@ -132,7 +148,9 @@ func (s *Store) judgeOwners(ctx context.Context, storageID int64) error {
 	})
 }
 
-// readable are the backups that can be kept and asked for again, each id once.
+// readable drops backups that cannot be stored or requested again: without a
+// valid ID, kind or guest, and with an ID that appeared before. The driver is a
+// plugin, so its output is not trusted.
 func readable(found []hypervisor.Backup) []hypervisor.Backup {
 	seen := map[string]bool{}
 	kept := found[:0:0]
@@ -148,10 +166,13 @@ func readable(found []hypervisor.Backup) []hypervisor.Backup {
 	return kept
 }
 
-// sameGuest is, in SQL, whether a backup that is listed again is of the guest that it was of.
+// sameGuest is the SQL condition that a backup that is listed again still is of
+// the same guest.
 const sameGuest = `(b.kind, b.guest_ref, b.uid) IS NOT DISTINCT FROM (EXCLUDED.kind, EXCLUDED.guest_ref, EXCLUDED.uid)`
 
-// merge writes what a storage has. A backup whose guest is another than before is linked anew.
+// merge inserts or updates the backups of a storage. If the guest of a backup
+// changed, the stored name and the mark superseded are reset, and write links
+// the backup again. The final WHERE avoids writing rows that did not change.
 const merge = `INSERT INTO backups AS b (cluster_id, storage_id, ref, node, kind, guest_ref, uid, taken_at, size, format,
 	protected, encrypted,
 	notes, verified)
@@ -167,15 +188,21 @@ const merge = `INSERT INTO backups AS b (cluster_id, storage_id, ref, node, kind
 		(EXCLUDED.node, EXCLUDED.kind, EXCLUDED.guest_ref, EXCLUDED.uid, EXCLUDED.taken_at, EXCLUDED.size, EXCLUDED.format,
 		EXCLUDED.protected, EXCLUDED.encrypted, EXCLUDED.notes, EXCLUDED.verified)`
 
-// owner is, in SQL, the guest that the backup b is of. Where both have a lasting identity, that alone says it. Elsewhere an id may have
-// gone to another guest: a backup that was of one that is gone belongs to the one of its id under the same name only, and what is older
-// than a guest that a job has made anew does not belong to it.
+// owner is a SQL expression for the guest of the backup b. If both have a
+// lasting identity, only that decides.
+//
+// Otherwise the ID may have been reused. A backup of a guest that was deleted
+// belongs to the guest with its ID only if the name is the same. A backup that
+// is older than a guest that a job re-created is marked superseded and does not
+// belong to it.
 const owner = `(SELECT g.id FROM guests g WHERE g.cluster_id = b.cluster_id AND g.kind = b.kind
 	AND (g.identity = 'uid:' || b.uid OR g.ref = b.guest_ref AND (g.uid IS NULL OR b.uid IS NULL) AND NOT b.superseded
 		AND (b.guest_id = g.id OR b.name IN ('', g.name)))
 	ORDER BY g.uid IS NOT DISTINCT FROM b.uid DESC, g.id DESC LIMIT 1)`
 
-// write replaces what is known of the storage.
+// write replaces the known backups of the storage. The first UPDATE locks the
+// row of the storage: two listings of one storage wait for each other. If the
+// row no longer exists, write does nothing.
 func (src source) write(ctx context.Context, tx pgx.Tx, found []hypervisor.Backup) error {
 	found = readable(found)
 	n := len(found)
@@ -220,5 +247,6 @@ func (src source) write(ctx context.Context, tx pgx.Tx, found []hypervisor.Backu
 	return nil
 }
 
-// nameThem keeps the names of the guests that are there.
+// nameThem copies the current names of guests to their backups, so that a
+// backup still has a name after its guest was deleted.
 const nameThem = `UPDATE backups b SET name = g.name FROM guests g WHERE g.id = b.guest_id AND b.name <> g.name`

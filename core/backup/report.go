@@ -18,20 +18,29 @@ import (
 )
 
 const (
-	// reportNames is how many guests a report names of each sort; the rest is counted.
+	// reportNames is how many guests a report names in each section; the others
+	// are only counted.
 	reportNames = 20
-	// reportSpan is the longest time that a report tells of.
+	// reportSpan is the longest period that a report covers. It matters after
+	// the service was off for a while.
 	reportSpan = 7 * 24 * time.Hour
 )
 
-// defaultTeam is the instance's, whose report is of all teams.
+// defaultTeam is the ID of the team that every instance has. It gets no report,
+// because the report of the instance covers all teams.
 const defaultTeam = 1
 
 // reportKind is the report's row in notification_reports.
 const reportKind = "backup_report"
 
-// Report writes the report of backups, one event for the instance and one for each team that has guests, when the time of day has come
-// that the setting backup.report_at says, and no instance has written it since. now is the present.
+// Report writes the daily report of backups if it is due at now: the time of
+// day in the setting backup.report_at has passed, and no instance has written
+// the report since. There is one event for the instance and one for each team
+// with guests.
+//
+// Every instance calls it at every turn. A cheap query without a lock finds out
+// whether the report is due; inside the transaction, a row lock and a second
+// check decide which instance writes it.
 func (s *Store) Report(ctx context.Context, now time.Time) error {
 	at, err := setting.Get(ctx, s.DB, setting.BackupReportAt)
 	if err != nil {
@@ -66,20 +75,20 @@ func (s *Store) Report(ctx context.Context, now time.Time) error {
 	})
 }
 
-// tally is what there is to report of a team.
+// tally has the numbers and lines of one team's report. Sizes are in bytes.
 type tally struct {
 	made, size, failed, stale, covered, partial int64
 	failures, late, gaps                        []string
 }
 
-// add counts another team's for the report of all.
+// add adds the tally of another team.
 func (t *tally) add(o *tally) {
 	t.made, t.size, t.failed, t.stale, t.covered = t.made+o.made, t.size+o.size, t.failed+o.failed, t.stale+o.stale, t.covered+o.covered
 	t.partial, t.gaps = t.partial+o.partial, append(t.gaps, o.gaps...)
 	t.failures, t.late = append(t.failures, o.failures...), append(t.late, o.late...)
 }
 
-// report writes the events of what happened since then.
+// report writes the events for the period that begins at since.
 func (s *Store) report(ctx context.Context, tx *db.Tx, since time.Time) error {
 	teams, err := s.tally(ctx, tx, since)
 	if err != nil {
@@ -100,7 +109,9 @@ func (s *Store) report(ctx context.Context, tx *db.Tx, since time.Time) error {
 	return all.write(ctx, tx, nil, since)
 }
 
-// tally counts by team, by one statement for each sort.
+// tally counts by team, with one statement for each section. Each statement
+// limits the rows per team to reportNames and returns the full count with each
+// row.
 func (s *Store) tally(ctx context.Context, tx *db.Tx, since time.Time) (map[int64]*tally, error) {
 	days, err := setting.Get(ctx, s.DB, setting.BackupMaxAge)
 	if err != nil {
@@ -179,7 +190,8 @@ func (s *Store) tally(ctx context.Context, tx *db.Tx, since time.Time) (map[int6
 	return teams, err
 }
 
-// write writes one event, unless there is nothing to report: no guest that is to be backed up, and no backup.
+// write writes one event, for a team or with nil for the instance. It writes
+// nothing if there is nothing to report.
 func (t *tally) write(ctx context.Context, tx *db.Tx, team *int64, since time.Time) error {
 	if t.made+t.failed+t.stale+t.covered+t.partial == 0 {
 		return nil
@@ -213,7 +225,7 @@ func (t *tally) write(ctx context.Context, tx *db.Tx, team *int64, since time.Ti
 		Link: "/backups"})
 }
 
-// amount is a number of bytes in words.
+// amount formats a number of bytes with a binary unit.
 func amount(bytes int64) string {
 	size, unit := float64(bytes), 0
 	units := []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB"}

@@ -9,9 +9,14 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Restore asks for a guest to be made of a backup: a new one, or with Over the one that it is of, which is confirmed by its name. Problems
-// besides those of guest.RestoreNew and guest.RestoreOver: not_found; invalid for fields that do not go together; and invalid_state where
-// the guest that is to be replaced is gone.
+// Restore requests a job that restores a backup, or returns only the plan. By
+// default it creates a new guest. With Over it replaces the guest that was
+// backed up; confirm must then be the name of that guest.
+//
+// Problems in addition to those of guest.RestoreNew and guest.RestoreOver:
+// not_found, invalid for fields that only a new guest can have, and
+// invalid_state if the guest to replace no longer exists or is a container that
+// is not an app.
 func (s *Store) Restore(ctx context.Context, id int64, order guest.RestoreRequest, confirm *string) (guest.CreateResult, error) {
 	b, err := s.read(ctx, id)
 	if err != nil {
@@ -46,7 +51,7 @@ func (s *Store) Restore(ctx context.Context, id int64, order guest.RestoreReques
 	return guest.RestoreOver(ctx, s.Actor, request, of, order)
 }
 
-// over names the guest that a backup is of.
+// over returns the request for the guest that was backed up.
 func (s *Store) over(ctx context.Context, b stored) (guest.Request, error) {
 	switch {
 	case b.guestID == nil:
@@ -65,7 +70,8 @@ func (s *Store) over(ctx context.Context, b stored) (guest.Request, error) {
 	return guest.Request{Target: target, Guest: g, TeamID: b.teamID}, nil
 }
 
-// phrase is what the backup is called: its guest's name, or that guest's id at the hypervisor where no name is known.
+// phrase is what the service calls the backup: the name of its guest, or the
+// guest's ID on the hypervisor if the name is unknown.
 func (b stored) phrase() string {
 	if b.Name != "" {
 		return b.Name

@@ -15,14 +15,17 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// surplus is one thing that a schedule has made and no longer keeps.
+// surplus is a snapshot or a backup that a schedule made and no longer keeps.
 type surplus struct {
 	ID, ScheduleID, GuestID int64
 	Kind, Name              string
 }
 
-// surplusSQL is, in SQL, what is too much: of each schedule and guest all but the newest that its params keep, once the schedule has made
-// something since it was written last. What could not be deleted waits an hour.
+// surplusSQL finds, for each schedule and guest, everything but the newest
+// items that the schedule keeps. It applies only after the schedule has made
+// something since it was last edited: a smaller number does not delete anything
+// until the next run succeeds. What could not be deleted is tried again after
+// an hour.
 const surplusSQL = `SELECT m.id, m.schedule_id, m.guest_id, m.kind, m.name FROM (
 		SELECT m.*, row_number() OVER w AS n, max(made_at) OVER (PARTITION BY schedule_id, guest_id, kind) AS newest FROM schedule_made m
 		WINDOW w AS (PARTITION BY schedule_id, guest_id, kind ORDER BY made_at DESC, id DESC)) m
@@ -30,7 +33,9 @@ const surplusSQL = `SELECT m.id, m.schedule_id, m.guest_id, m.kind, m.name FROM 
 	WHERE CASE WHEN s.params->>'keep' ~ '^[0-9]{1,3}$' THEN m.n > (s.params->>'keep')::int END AND m.newest >= s.updated_at
 		AND (m.deleting_at IS NULL OR m.deleting_at < now() - interval '1 hour') ORDER BY m.id LIMIT 500`
 
-// prune asks for jobs that delete what schedules no longer keep.
+// prune requests jobs that delete what schedules no longer keep, at most 500 at
+// a time. Of several snapshots of one guest it takes one per turn, because only
+// one job at a time can work on a guest.
 func (s *Store) prune(ctx context.Context) error {
 	rows, err := s.DB.Pool.Query(ctx, surplusSQL)
 	if err != nil {
@@ -57,7 +62,11 @@ func (s *Store) prune(ctx context.Context) error {
 	return nil
 }
 
-// drop asks for the job that deletes one. A guest that is busy is tried again at the next turn, and all else in an hour.
+// drop requests the job that deletes one item. If the guest is busy, the next
+// turn tries again; after any other failure the item waits for an hour. The
+// mark deleting_at and the job are written in one transaction, so that two
+// instances cannot both make a job. The audit log names the service itself as
+// the actor.
 func (s *Store) drop(ctx context.Context, m surplus) error {
 	var enqueue func(context.Context, *db.Tx) (*job.Job, error)
 	var err error
@@ -99,7 +108,8 @@ func (s *Store) drop(ctx context.Context, m surplus) error {
 	return err
 }
 
-// dropSnapshot prepares the job that deletes a snapshot; nil where the guest cannot be named.
+// dropSnapshot prepares the job that deletes a snapshot. It returns nil if the
+// guest can no longer be found.
 func (s *Store) dropSnapshot(ctx context.Context, m surplus) (func(context.Context, *db.Tx) (*job.Job, error), error) {
 	request, err := s.Guests.RequestOf(ctx, m.GuestID)
 	if err != nil || request == nil {
@@ -108,8 +118,9 @@ func (s *Store) dropSnapshot(ctx context.Context, m surplus) (func(context.Conte
 	return guest.PrepareDeleteSnapshot(ctx, s.Actor, *request, m.Name)
 }
 
-// dropBackup prepares the job that deletes a backup; nil for one that is protected. One that is no longer known is forgotten when its
-// storage is listed.
+// dropBackup prepares the job that deletes a backup. It returns nil for a
+// protected backup, and for one that is not in the cache: the next listing of
+// its storage removes the record of it.
 func (s *Store) dropBackup(ctx context.Context, m surplus) (func(context.Context, *db.Tx) (*job.Job, error), error) {
 	rows, err := s.DB.Pool.Query(ctx, "SELECT "+columns+join+" WHERE b.guest_id = $1 AND b.ref = $2 ORDER BY b.id LIMIT 1",
 		m.GuestID, m.Name)

@@ -12,7 +12,9 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Storage is a storage that holds backups, and how fresh what is known of it is.
+// Storage is a storage that can hold backups, and the state of the last
+// listing. Error and Detail are those of the last attempt; AsOf is the last
+// successful one.
 type Storage struct {
 	HostID  int64      `json:"host_id" example:"1" doc:"The host through which it is reached"`
 	Host    string     `json:"host" example:"lab"`
@@ -21,16 +23,19 @@ type Storage struct {
 	Name    string     `json:"name" example:"nas"`
 	Backups int64      `json:"backups" doc:"Number of known backups"`
 	AsOf    *time.Time `json:"as_of" doc:"When its backups were last listed; null if never"`
-	// Error is the code of a problem.
+	// Error is a problem code.
 	Error  *string `json:"error" example:"capability_missing" doc:"Why the last attempt to list them failed; null if it succeeded"`
 	Detail string  `json:"detail" doc:"The error as a sentence; empty if there was none"`
 }
 
-// tokenOf is, in SQL, whether a host of the storage's cluster has a token for backups.
+// tokenOf is the SQL condition that a host of the storage's cluster has a token
+// for backups.
 const tokenOf = `EXISTS (SELECT FROM hosts o JOIN host_credentials k ON k.host_id = o.id AND k.capability = 'backup'
 	WHERE o.cluster_id = s.cluster_id)`
 
-// Storages gives the storages of backups that may be seen, by host and name.
+// Storages returns the visible backup storages by host and name. A storage for
+// which no host has a token for backups has the error capability_missing,
+// whatever an earlier listing reported.
 func (s *Store) Storages(ctx context.Context, visible identity.VisibleTeams) ([]Storage, error) {
 	rows, err := s.DB.Pool.Query(ctx, `SELECT s.host_id, h.name, c.name, NULLIF(s.node, ''), s.name,
 		(SELECT count(*) FROM backups b WHERE b.storage_id = s.id), s.as_of, s.error_code, s.error, `+tokenOf+`

@@ -1,14 +1,28 @@
 // Package catalog keeps what can be installed. Sources are plugins, which an
-// owner of the instance switches on. A refresh asks them for their entries and
-// stores these in the database.
+// owner of the instance enables. A refresh asks them for their entries and
+// stores these in the database, so that lists need no plugin.
+//
+// # Flow
+//
+// A refresh is a job that goes through the enabled sources:
+//
+//   - syncSource asks a source for its changes since the stored cursor, and
+//     take writes them in one transaction.
+//   - fetchIcons downloads missing icons, and rank asks for the popularity of
+//     entries. Their failures do not fail the refresh.
+//
+// An installation is prepared here and carried out by package install: Plan
+// shows what would run, Offer returns the bundle and the text to agree to, and
+// Launch asks the source how to run it. Package appscript does the same for
+// updates, with Current, UpdateBundle and UpdateLaunch.
 //
 // # Trust
 //
 // The service does not trust a source. A sync is taken completely or not at
-// all, in one transaction, and only if the digest over all entries is correct.
-// A source that suddenly loses more than a fifth of its entries waits for an
-// owner. A wrong row does not decide what is executed: that is a bundle
-// (package core/bundle), which people see before they agree.
+// all, and only if the digest over all entries is correct. A source that
+// suddenly loses more than a fifth of its entries waits for an owner (Accept).
+// An entry does not decide what is executed: that is a bundle (package
+// core/bundle), which users see before they agree.
 //
 // # Names
 //
@@ -45,9 +59,11 @@ const firstSource = "scripts"
 
 // Sources gives access to the plugins that are sources.
 type Sources interface {
-	// CatalogNames are those that are installed on the machine of this instance.
+	// CatalogNames returns the names of the sources that are installed on the
+	// machine of this instance.
 	CatalogNames() []string
-	// Catalog gives the source of a name, also of one that is not installed: its calls fail then.
+	// Catalog returns a source by name. For one that is not installed it
+	// returns a source whose calls fail.
 	Catalog(name string) sdk.Source
 }
 
@@ -59,19 +75,21 @@ type Config struct {
 	Queue   *job.Queue
 	Sources Sources
 	Bundles *bundle.Store
-	// Folder is where sources keep what they have fetched, each in a folder of
-	// its own below it; empty for none.
+	// Folder is where sources keep what they download, each in its own folder
+	// below it; empty for none.
 	Folder string
-	// AllowLocal permits loopback and link-local addresses, for icons and for sources.
+	// AllowLocal allows loopback and link-local addresses for icons and for
+	// sources.
 	AllowLocal bool
-	// Authorities check the certificates of servers of icons; nil for those of the system.
+	// Authorities are the certificate authorities for servers of icons; nil
+	// means those of the system.
 	Authorities *x509.CertPool
-	// Executors tell whether programs can be run on a host; nil for none that can.
+	// Executors tells whether programs can run on a host; nil means on none.
 	Executors Executors
 	Logger    hclog.Logger
 
-	// SyncTime is how long one sync may take; 15 minutes when zero. IconTime is
-	// how long one icon may take; 10 seconds when zero.
+	// SyncTime bounds one sync; 0 means 15 minutes. IconTime bounds downloading
+	// one icon; 0 means 10 seconds.
 	SyncTime, IconTime time.Duration
 }
 
@@ -79,7 +97,7 @@ type Config struct {
 // several instances on one database.
 type Store struct {
 	Config
-	// hook is called at named points, for tests that stop there.
+	// hook is called at named points. Tests use it to stop there.
 	hook func(point string)
 }
 

@@ -15,10 +15,11 @@ import (
 
 // Current is the present entry of an app that was installed from it.
 type Current struct {
-	// Path names it for users, Source and Slug at its source.
+	// Path is the name of the entry in the API; Source and Slug identify it at
+	// its source.
 	Path, Source, Slug string
-	// Pin is the state of the last sync, and Commit the last one that changed
-	// the entry's own files; empty where the source does not say.
+	// Pin is the state of the source at the last sync. Commit is the last one
+	// that changed the entry's own files; empty if the source does not say.
 	Pin, Commit string
 	Entry       sdk.Entry
 }

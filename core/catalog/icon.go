@@ -25,13 +25,14 @@ import (
 // instance can serve what another has fetched. So there is no folder out of
 // which a name could lead.
 
-// iconFetchers is how many icons are fetched at the same time: a few, so that
-// six hundred of them trouble no server.
+// iconFetchers is how many icons are downloaded at the same time: few, so that
+// six hundred of them do not strain a server.
 const iconFetchers = 4
 
 // Icon is a picture as it is served.
 type Icon struct {
-	// Name is the SHA-256 of the bytes and what they are, Type that as a media type.
+	// Name is the SHA-256 of the data and an extension; it serves as the ETag.
+	// Type is the media type.
 	Name, Type string
 	Data       []byte
 }
@@ -88,7 +89,7 @@ func (s *Store) Icon(ctx context.Context, path string) (*Icon, error) {
 // reference is the address of a picture, with its state.
 type reference struct{ text, etag string }
 
-// found is what was fetched of a reference.
+// fetched is the result of downloading a reference.
 type fetched struct {
 	reference
 	icon sdk.Icon

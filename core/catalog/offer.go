@@ -20,7 +20,7 @@ type Offer struct {
 	// Host is where it would run.
 	Host   PlanHost
 	Bundle *bundle.Bundle
-	// ConsentText is what people agree to.
+	// ConsentText is the text that users agree to.
 	ConsentText string
 }
 

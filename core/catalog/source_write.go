@@ -27,7 +27,8 @@ type SourceChange struct {
 	Enabled, AllowPrivate, Popularity *bool
 	// Options are set by key, and a nil one is cleared.
 	Options map[string]*secret.String
-	// TrustDigest is that of the statement of trust that the caller has read.
+	// TrustDigest is the digest of the trust statement that the caller has
+	// read.
 	TrustDigest *string
 }
 

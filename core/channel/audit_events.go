@@ -14,17 +14,23 @@ import (
 	"github.com/hostler/hostler/core/setting"
 )
 
-// A webhook that has AuditActions is told the rows of the audit trail, each once, in the order of their places in the trail's chain. The
-// trail itself is its backlog: no more than maxBacklog messages of one webhook wait, and the place behind which it goes on stands with its
-// queue. A row gets its place a moment after its transaction has ended, so that none that ends late is passed over.
-
-// maxBacklog is how many messages of one webhook wait at a time to tell of the trail.
+// maxBacklog is how many messages of the audit log wait for one webhook at a
+// time.
+//
+// A webhook that has AuditActions gets the entries of the audit log, each once,
+// in the order of the hash chain. The audit log itself is the backlog:
+// notification_queues.audit_seq is the position up to which messages were made,
+// and further messages are made only when there is room. An entry gets its
+// position in the chain shortly after its transaction has ended, so entries of
+// long transactions are not skipped.
 const maxBacklog = 1000
 
-// actionPattern is a whole action, or the beginning of one and a star.
+// actionPattern matches an action such as vm.start, or the beginning of one
+// with an asterisk.
 var actionPattern = regexp.MustCompile(`^(?:[a-z0-9_.]{1,99}|[a-z0-9_.]{0,99}\*)$`)
 
-// checkTrail judges what is told of the trail. It goes to a receiver that knows who sent it, over a connection that nobody reads.
+// checkTrail checks the settings for sending the audit log. They require a
+// signature and an encrypted connection, because the entries are confidential.
 func (c *Channel) checkTrail(secrets Secrets, f *faults) {
 	if c.AuditActions == nil {
 		c.AuditActions = []string{}
@@ -50,7 +56,8 @@ func (c *Channel) checkTrail(secrets Secrets, f *faults) {
 	}
 }
 
-// follow makes messages of the rows that came into the trail, for every webhook that is told of it. One instance does it at a time.
+// follow makes messages of new entries of the audit log, for every webhook that
+// gets them. An advisory lock makes sure that one instance does it at a time.
 func (s *Store) follow(ctx context.Context) error {
 	for {
 		more, err := s.followSome(ctx)
@@ -60,7 +67,10 @@ func (s *Store) follow(ctx context.Context) error {
 	}
 }
 
-// followSome takes one step for each of the webhooks, and says whether there may be more at once.
+// followSome takes one step for each webhook. more says that there may be more
+// entries now. It does nothing while the feature audit.log is disabled: what
+// cannot be exported must not be sent either. The entries of that time are sent
+// once the feature is enabled again.
 func (s *Store) followSome(ctx context.Context) (more bool, err error) {
 	var any bool
 	err = s.DB.Pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM notification_queues q WHERE q.audit_seq <
@@ -68,7 +78,8 @@ func (s *Store) followSome(ctx context.Context) (more bool, err error) {
 	if err != nil || !any {
 		return false, db.Problem(err)
 	}
-	// Who may not export the trail is not sent it either. What happens meanwhile is told once the feature is on again.
+	// While the export of the audit log is disabled, channels do not get its
+	// entries either. They get them when the feature is enabled again.
 	if on, err := setting.IsEntitled(ctx, s.DB, "audit.log"); err != nil || !on {
 		return false, err
 	}
@@ -108,8 +119,11 @@ func (s *Store) followSome(ctx context.Context) (more bool, err error) {
 	return more, nil
 }
 
-// told makes messages of the next places of the trail, and moves the webhook's place behind them. $1 is the channel, $2 the most places,
-// $3 how old a row may be. Places whose rows were cleared are stepped over.
+// told makes messages of the next entries in the chain and moves the position
+// of the webhook behind them. $1 is the channel, $2 the maximum number of
+// entries, $3 the maximum age, and $4 the kind of the event. Entries that are
+// too old are counted as skipped; positions whose entries were cleared are
+// passed over.
 const told = `WITH span AS (SELECT l.seq, l.audit_id FROM audit_links l
 		WHERE l.seq > (SELECT audit_seq FROM notification_queues WHERE channel_id = $1) ORDER BY l.seq LIMIT $2),
 	fits AS (SELECT s.seq, a.*, a.at < now() - $3::interval AS old FROM span s JOIN audit a ON a.id = s.audit_id
@@ -128,14 +142,16 @@ const told = `WITH span AS (SELECT l.seq, l.audit_id FROM audit_links l
 		audit_skipped = audit_skipped + (SELECT count(*) FROM fits WHERE old) WHERE channel_id = $1)
 	SELECT count(*) = $2 FROM span`
 
-// tell takes one step for one webhook, and says whether there may be more at once.
+// tell takes one step for one webhook. full says that there may be more entries
+// now.
 func (s *Store) tell(ctx context.Context, tx *db.Tx, id, most int64) (full bool, err error) {
 	err = tx.Pgx.QueryRow(ctx, told, id, most, s.MaxAge, notify.Audit).Scan(&full)
 	return full, err
 }
 
-// auditRow is, in SQL, the row of the trail that the event e tells, as a webhook is sent it; null for other events, and for rows that were
-// cleared.
+// auditRow is a SQL expression for the entry of the audit log that the event e
+// reports, as JSON in the format of GET /audit. It is null for other events and
+// for entries that were cleared.
 const auditRow = `(SELECT jsonb_build_object('id', a.id, 'at', to_char(a.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
 	'actor_type', a.actor_type, 'actor_id', a.actor_id, 'actor_email', nullif(a.actor_email, ''), 'action', a.action,
 	'target', CASE WHEN a.target_kind <> '' THEN jsonb_build_object('kind', a.target_kind, 'id', nullif(a.target_id, ''),

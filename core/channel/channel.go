@@ -1,16 +1,37 @@
-// Package channel brings what happened to people outside the service.
+// Package channel sends notifications to people: to webhooks, by email, and to
+// chat and push services.
 //
-// Others write events (core/notify), each in the transaction of what happened. Here it is decided once who is told: an event becomes a
-// delivery for each channel whose routes let it through, and all that is to be known of a delivery is in its row. Any instance may serve a
-// channel, one at a time, under a lease that ends by itself when the instance dies. So a message is sent at least once, and twice only
-// where an instance died, or an answer was lost, between the sending and the note of it; the message's id tells a receiver that.
+// The flow of an event is:
 //
-// A channel is told of the beginning of a matter and of its end once each, and of the end only if it was told of the beginning. Beyond
-// the channel's hourly cap, and in its quiet hours, deliveries are held; what was too much is told later in one digest.
+//   - Other packages write events (core/notify), each in the transaction of
+//     what happened.
+//   - route decides once which channels get an event, and inserts one
+//     delivery per channel. A delivery has all its state in its row.
+//   - begin claims channels that are due, and serve sends their deliveries in
+//     order. One instance at a time serves a channel, under a lease that
+//     expires if the instance dies.
 //
-// Chat and push services are a few lines each by our own client. The maintained fork of shoutrrr makes its HTTP clients inside and takes
-// no context, its errors have URLs with tokens in them, and Retry-After does not come out of it: neither the address check, nor
-// redirects, nor limits would hold.
+// A message is sent at least once. It is sent twice only if an instance died,
+// or a response was lost, between sending and recording. The ID of a message is
+// the same for each attempt, so a receiver can detect that.
+//
+// The states of a delivery are:
+//
+//	pending -> sent      the receiver accepted it
+//	pending -> failed    the receiver refused it, or MaxAge passed
+//	pending -> held      quiet hours, or the hourly cap is reached
+//	held    -> pending   quiet hours ended
+//	held    -> folded    it is a line of a digest
+//	any     -> skipped   the end of an incident whose start was not sent
+//
+// A channel gets the start and the end of an incident once each, and the end
+// only if it got the start.
+//
+// Each chat and push service takes a few lines with the package's own HTTP
+// client. The maintained fork of shoutrrr is not used: it creates its HTTP
+// clients itself and takes no context, its errors contain URLs with tokens, and
+// it does not report Retry-After. The address check, the handling of redirects,
+// and the limits could not be enforced.
 package channel
 
 import (
@@ -30,44 +51,51 @@ import (
 // SealedTable is the column of the channels' secrets, for rotating the key.
 var SealedTable = secret.Table{Name: "notification_channels", Column: "secrets", Key: []string{"id"}}
 
-// Config is what a Store works with. DB and Keys are required.
+// Config has the dependencies and limits of a Store. DB and Keys are required.
 type Config struct {
 	DB   *db.DB
 	Keys *secret.Box
-	// BaseURL is the address of the service as people reach it, without a slash at its end; empty where it is not known. Messages have
-	// the path alone then.
+	// BaseURL is the URL at which users reach the service, without a slash at
+	// the end. If it is empty, messages have only paths instead of links.
 	BaseURL string
-	// AllowLocal permits receivers at loopback and link-local addresses.
+	// AllowLocal allows receivers at loopback and link-local addresses.
 	AllowLocal bool
 	Logger     hclog.Logger
 	// Heartbeat may be nil.
 	Heartbeat *heartbeat.Monitor
-	// SecretsUnavailable says that secrets cannot be opened now; nil means that they can.
+	// SecretsUnavailable reports whether secrets cannot be decrypted now. Run
+	// then routes events but sends nothing. nil means never.
 	SecretsUnavailable func() bool
 
-	// Lease is for how long an instance has a channel after it was last heard of; two minutes when zero. SendTime is how long one
-	// message may take; 30 seconds when zero. It is less than half of Lease.
+	// Lease is how long an instance keeps a channel after its last sign of
+	// life; 0 means two minutes. SendTime bounds sending one message; 0 means
+	// 30 seconds. It must be less than half of Lease, so that no message is
+	// still being sent when the lease expires.
 	Lease, SendTime time.Duration
-	// FirstWait is the wait after a first failure; it doubles with each further one up to LongestWait. 5 seconds and 15 minutes when zero.
+	// FirstWait is the delay after a first failure. It doubles with each
+	// further failure up to LongestWait. 0 means 5 seconds and 15 minutes.
 	FirstWait, LongestWait time.Duration
-	// MaxAge is for how long a message is tried; 24 hours when zero.
+	// MaxAge is how long a message is retried; 0 means 24 hours.
 	MaxAge time.Duration
-	// Window is the hour of the hourly cap, for tests.
+	// Window is the period of the hourly cap; 0 means an hour. Tests make it
+	// shorter.
 	Window time.Duration
-	// Now is the clock of quiet hours; nil takes the machine's.
+	// Now is the clock of quiet hours; nil means time.Now. Everything else uses
+	// the clock of the database.
 	Now func() time.Time
 }
 
-// Store has the channels of an instance.
+// Store manages channels and sends messages. It is safe for concurrent use, and
+// several instances may share one database.
 type Store struct {
 	Config
-	// own names this process in leases.
+	// own is the random name of this process in leases.
 	own string
 	// hook is called at named points, for tests that kill the process there.
 	hook func(point string)
 }
 
-// Kind is what a channel speaks.
+// Kind is the protocol of a channel.
 type Kind string
 
 // The kinds of channels.
@@ -84,7 +112,8 @@ const (
 	Pushover Kind = "pushover"
 )
 
-// Settings are what a channel is told besides secrets. Which of them a kind has is in kinds.
+// Settings are the settings of a channel without its secrets. The table kinds
+// says which of them each kind has.
 type Settings struct {
 	URL      string   `json:"url,omitempty" maxLength:"1000" example:"https://hooks.example.com/hostler" doc:"URL that messages are posted to: webhook, gotify, matrix; ntfy, telegram and pushover default to their public servers"`
 	Server   string   `json:"server,omitempty" maxLength:"300" example:"mail.example.com:587" doc:"smtp: address of the server, with port"`
@@ -100,10 +129,11 @@ type Settings struct {
 	Fingerprint string `json:"tls_fingerprint,omitempty" maxLength:"200" doc:"SHA-256 of the certificate to pin; if absent, the certificate is checked against the system's certificate authorities"`
 }
 
-// Secrets are a channel's by name. Which of them a kind has is in kinds.
+// Secrets are the secrets of a channel by name. The table kinds says which of
+// them each kind has.
 type Secrets map[string]secret.String
 
-// names are the names of those that are set.
+// names returns the names of the secrets that are set, sorted.
 func (s Secrets) names() []string {
 	all := []string{}
 	for name, value := range s {
@@ -115,7 +145,9 @@ func (s Secrets) names() []string {
 	return all
 }
 
-// reveal are all values, and what is secret of a URL by itself, for hiding them in what others say: the longest first.
+// reveal returns all values, and the secret parts of a URL, in order to remove
+// them from the text of receivers. The longest come first, so that a part does
+// not break up a longer match.
 func (s Secrets) reveal() []string {
 	all := make([]string, 0, len(s))
 	for name, value := range s {
@@ -133,7 +165,8 @@ func (s Secrets) reveal() []string {
 	return slices.DeleteFunc(all, func(part string) bool { return len(part) < 2 })
 }
 
-// Route lets events through to a channel. Lists let all through that are empty.
+// Route is a filter for events. An empty list matches everything; the
+// conditions of one route must all match.
 type Route struct {
 	Severity string   `json:"severity" enum:"info,warning,critical" example:"warning" doc:"Minimum severity"`
 	Kinds    []string `json:"kinds" required:"false" nullable:"false" maxItems:"20" enum:"alert,job_failed,backup_report,new_login,update_done,update_rolled_back" example:"[\"alert\"]"`
@@ -142,7 +175,8 @@ type Route struct {
 	Rules    []string `json:"rules" required:"false" nullable:"false" maxItems:"100" example:"[\"host.permission\"]" doc:"Only alerts of these rules, by name"`
 }
 
-// Channel is a channel as it is told; the JSON names are those of the API.
+// Channel is a channel without the values of its secrets. The JSON names are
+// those of the API.
 type Channel struct {
 	ID           int64       `json:"id" example:"3"`
 	TeamID       int64       `json:"team_id" example:"1" doc:"Team whose events it sends; a channel of the default team sends the events of all teams"`
@@ -162,7 +196,7 @@ type Channel struct {
 	UpdatedAt    time.Time   `json:"updated_at"`
 }
 
-// Queue is how a channel does.
+// Queue is the state of a channel's queue.
 type Queue struct {
 	Pending      int        `json:"pending" doc:"Number of messages that wait to be sent"`
 	Held         int        `json:"held" doc:"Number of messages that wait for the end of quiet hours or for the next digest"`
@@ -174,7 +208,7 @@ type Queue struct {
 	AuditSkipped int64      `json:"audit_skipped" doc:"Number of audit entries that were not sent because they were older than a day when their turn came"`
 }
 
-// New makes a store.
+// New returns a store with defaults for the limits that are 0.
 func New(c Config) *Store {
 	fill := func(field *time.Duration, standard time.Duration) {
 		if *field == 0 {
@@ -196,12 +230,13 @@ func New(c Config) *Store {
 	return &Store{Config: c, own: newOwner(), hook: func(string) {}}
 }
 
-// binding is what a channel's secrets are bound to.
+// binding ties the encrypted secrets of a channel to its row.
 func binding(id int64) secret.Binding {
 	return secret.Binding{Table: SealedTable.Name, Column: SealedTable.Column, Row: secret.Row(id)}
 }
 
-// Get is a channel for a caller who is an admin of its team; any other is problem not_found or forbidden.
+// Get returns a channel to a caller who is an admin of its team. Problems:
+// not_found and forbidden.
 func (s *Store) Get(ctx context.Context, id int64) (*Channel, error) {
 	if err := s.require(ctx, id); err != nil {
 		return nil, err

@@ -10,8 +10,9 @@ import (
 	"strings"
 )
 
-// sendDiscord executes a webhook (discord.com/developers/docs/resources/webhook) and waits for the message to be made. Nobody is
-// mentioned, whatever the text says.
+// sendDiscord executes a webhook of Discord
+// (discord.com/developers/docs/resources/webhook) and waits until the message
+// exists. Mentions in the text have no effect.
 func sendDiscord(ctx context.Context, out *sender, m *message) error {
 	embed := map[string]any{"title": cut(m.title(), 256), "description": m.text(4000), "color": colours[m.tone()],
 		"timestamp": m.at.Format("2006-01-02T15:04:05Z")}
@@ -29,10 +30,12 @@ func sendDiscord(ctx context.Context, out *sender, m *message) error {
 		"allowed_mentions": map[string]any{"parse": []string{}}}, nil)
 }
 
-// slackText escapes what Slack would read as its own, mentions among it.
+// slackText escapes the control characters of Slack's markup, so that text
+// cannot contain mentions and links.
 var slackText = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-// sendSlack posts to an incoming webhook (docs.slack.dev/messaging/sending-messages-using-incoming-webhooks).
+// sendSlack posts to an incoming webhook of Slack
+// (docs.slack.dev/messaging/sending-messages-using-incoming-webhooks).
 func sendSlack(ctx context.Context, out *sender, m *message) error {
 	title := slackText.Replace(cut(m.title(), 250))
 	section := func(text string) map[string]any {
@@ -47,7 +50,8 @@ func sendSlack(ctx context.Context, out *sender, m *message) error {
 		"blocks": []any{section(heading), section(slackText.Replace(m.text(2200)))}}}}, nil)
 }
 
-// sendTeams posts an adaptive card to a workflow's webhook (learn.microsoft.com, "Create incoming webhooks with Workflows").
+// sendTeams posts an adaptive card to the webhook of a Teams workflow
+// (learn.microsoft.com, "Create incoming webhooks with Workflows").
 func sendTeams(ctx context.Context, out *sender, m *message) error {
 	style := map[string]string{"info": "accent", "warning": "warning", "critical": "attention", "resolved": "good"}
 	block := func(text string, more map[string]any) map[string]any {
@@ -74,7 +78,9 @@ func sendTeams(ctx context.Context, out *sender, m *message) error {
 		"contentType": "application/vnd.microsoft.card.adaptive", "contentUrl": nil, "content": card}}}, nil)
 }
 
-// sendTelegram calls a bot's sendMessage (core.telegram.org/bots/api), with 4096 characters at most. The token is a part of the path.
+// sendTelegram calls sendMessage of a bot (core.telegram.org/bots/api). A
+// message has at most 4096 characters. The token is part of the URL, which
+// errors must therefore not repeat.
 func sendTelegram(ctx context.Context, out *sender, m *message) error {
 	text := "<b>" + html.EscapeString(cut(m.title(), 250)) + "</b>\n" + html.EscapeString(m.text(3500))
 	body := map[string]any{"chat_id": m.channel.Settings.Chat, "text": text, "parse_mode": "HTML",
@@ -85,8 +91,9 @@ func sendTelegram(ctx context.Context, out *sender, m *message) error {
 	return out.post(ctx, http.MethodPost, out.url+"/bot"+url.PathEscape(out.secrets["token"].Reveal())+"/sendMessage", body, nil)
 }
 
-// sendMatrix sends an m.room.message (spec.matrix.org, client-server API). The message's id is the transaction's, so that one that is
-// sent again is the same to the server.
+// sendMatrix sends an m.room.message (spec.matrix.org, client-server API). The
+// ID of the message is the transaction ID, so the server recognizes a message
+// that is sent again.
 func sendMatrix(ctx context.Context, out *sender, m *message) error {
 	text := m.text(3000) // an event has 64 KiB at most
 	formatted := "<strong>" + html.EscapeString(m.title()) + "</strong><br>" +

@@ -16,7 +16,7 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
-// topic is what ntfy takes for one.
+// topic is the pattern of topics that ntfy accepts.
 var topic = regexp.MustCompile(`^[-_A-Za-z0-9]{1,64}$`)
 
 // maxRoutes is the maximum size of a channel's routes in bytes of JSON, because
@@ -31,7 +31,7 @@ func (f *faults) add(msg string, at ...any) {
 	*f = append(*f, problem.Fault{Loc: append([]any{"body"}, at...), Msg: msg, Type: "value_error"})
 }
 
-// rules returns which addresses a channel may reach.
+// rules returns which addresses a channel may connect to.
 func (s *Store) rules(c *Channel) outbound.Rules {
 	return outbound.Rules{AllowLocal: s.AllowLocal, AllowPrivate: c.AllowPrivate}
 }
@@ -94,7 +94,9 @@ func (s *Store) check(was []Route, c *Channel, secrets Secrets) error {
 	return nil
 }
 
-// checkDestination judges where messages and secrets go.
+// checkDestination checks the address of the receiver. Secrets must not cross
+// the network without encryption, except in private networks that an owner
+// allows. The signing key is exempt, because it is never sent.
 func (s *Store) checkDestination(c *Channel, secrets Secrets, f *faults) {
 	at := []any{"settings", "url"}
 	if must(kinds[c.Kind].secrets, "url") {
@@ -124,7 +126,8 @@ func (s *Store) checkDestination(c *Channel, secrets Secrets, f *faults) {
 	}
 }
 
-// checkMail judges what only mail has.
+// checkMail checks the settings of a mail channel, and sets the default of
+// Security.
 func (c *Channel) checkMail(secrets Secrets, f *faults) {
 	if c.Kind != SMTP {
 		return
@@ -174,8 +177,8 @@ func (c *Channel) checkRoutes(was []Route, f *faults) {
 	}
 }
 
-// moved finds out whether secrets that are kept would go to another server than
-// they were given for. Whoever may write a channel and does not know its
+// moved refuses a change of the receiver that keeps secrets without sending
+// them again. Otherwise a user who may edit the channel but does not know its
 // secrets could have them sent to a server of their own.
 func moved(was, is *Channel, given map[string]*secret.String) error {
 	a, b := was.Settings, is.Settings
@@ -194,9 +197,9 @@ func moved(was, is *Channel, given map[string]*secret.String) error {
 	return nil
 }
 
-// permit checks what needs more than an admin of the team: only owners of the
-// instance let a channel into private networks, and say where one goes that may
-// be there.
+// permit refuses changes that require an owner of the instance: letting a
+// channel connect to private networks, and changing the receiver of such a
+// channel.
 func permit(ctx context.Context, was, is *Channel, given map[string]*secret.String) error {
 	caller := identity.FromContext(ctx)
 	if caller == nil || caller.Instance() >= identity.Owner {

@@ -11,24 +11,30 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
-// refusal means that a channel does not take a message, whenever it comes.
+// refusal means that the receiver will never accept this message. The message
+// fails, and the next one is sent.
 type refusal struct{ text string }
 
 // Error implements error.
 func (e *refusal) Error() string { return e.text }
 
-// unavailable means that a channel takes nothing now.
+// unavailable means that the receiver accepts nothing now. The message stays
+// pending, and the channel pauses.
 type unavailable struct {
 	text string
-	// after is how long it asks to be left alone; zero when it says nothing.
+	// after is the delay that the receiver asked for; 0 if it did not.
 	after time.Duration
 }
 
 // Error implements error.
 func (e *unavailable) Error() string { return e.text }
 
-// serve sends what is due to a channel whose lease this instance has, in order,
-// and gives the lease back.
+// serve sends the messages that are due to a channel, in order, for at most
+// turnTime, and releases the lease. The caller must have claimed the channel.
+//
+// If the context ends while a message is being sent, serve does not record the
+// attempt's result: whether the receiver accepted the message is unknown, and
+// it is sent again.
 func (s *Store) serve(ctx context.Context, id int64) error {
 	wait := time.Duration(0)
 	defer func() {
@@ -78,7 +84,8 @@ func (s *Store) serve(ctx context.Context, id int64) error {
 	return nil
 }
 
-// load reads a channel with its secrets; nil when it is gone or switched off.
+// load reads a channel with its secrets. It returns nil if the channel was
+// deleted or is disabled.
 func (s *Store) load(ctx context.Context, id int64) (*Channel, Secrets, error) {
 	rows, err := s.DB.Pool.Query(ctx, "SELECT "+columns+", c.secrets FROM notification_channels c WHERE c.id = $1 AND c.enabled", id)
 	var found sealedChannel
@@ -95,10 +102,10 @@ func (s *Store) load(ctx context.Context, id int64) (*Channel, Secrets, error) {
 	return &found.Channel, secrets, err
 }
 
-// next is the message to send now, noted as tried; nil when there is none, or
-// when another instance has the channel by now. What is critical comes before
-// the rest, but the end of a matter never before its beginning, which is as
-// critical.
+// next returns the message to send now and counts the attempt. It also extends
+// the lease. It returns nil if there is no message, or if another instance has
+// taken over the channel. Critical messages come first. The end of an incident
+// never comes before its start, because both are equally critical.
 func (s *Store) next(ctx context.Context, c *Channel) (*message, error) {
 	rows, err := s.DB.Pool.Query(ctx, `WITH mine AS (UPDATE notification_queues SET leased_until = now() + $3::interval
 			WHERE channel_id = $1 AND lease = $2 AND leased_until > now() RETURNING channel_id),
@@ -121,7 +128,7 @@ func (s *Store) next(ctx context.Context, c *Channel) (*message, error) {
 	return m, nil
 }
 
-// sent notes that the channel has taken a message.
+// sent records that the receiver accepted a message.
 func (s *Store) sent(ctx context.Context, m *message) error {
 	ctx, cancel := noted(ctx)
 	defer cancel()
@@ -134,8 +141,8 @@ func (s *Store) sent(ctx context.Context, m *message) error {
 	return nil
 }
 
-// failed notes that the channel has not taken a message, and says for how long
-// it is to be left alone; zero when it may have the next message at once.
+// failed records that the receiver did not accept a message. It returns how
+// long to pause the channel; 0 if the next message may be sent at once.
 func (s *Store) failed(ctx context.Context, m *message, cause error) (wait time.Duration, err error) {
 	ctx, cancel := noted(ctx)
 	defer cancel()
@@ -178,9 +185,9 @@ func oneUnless(not bool) int {
 	return 1
 }
 
-// giveUp ends a delivery that was never taken. Nobody was told of the matter's
-// beginning then, and so nobody is of its end; what a digest was to tell was
-// not told either.
+// giveUp marks deliveries as failed. The ends of the same incidents are
+// skipped, because their starts were never sent. If a delivery is a digest, the
+// messages in it have failed, too.
 func giveUp(ctx context.Context, tx *db.Tx, deliveries ...int64) error {
 	_, err := tx.Pgx.Exec(ctx, `WITH over AS (UPDATE notification_deliveries SET state = 'failed', held_for = '', done_at = now()
 			WHERE (id = ANY($1) AND state IN ('pending', 'held')) OR (digest_id = ANY($1) AND state = 'folded')

@@ -11,11 +11,13 @@ import (
 	"github.com/hostler/hostler/core/notify"
 )
 
-// digestLines is how many matters a digest names; the rest is counted.
+// digestLines is how many events a digest lists; the others are counted.
 const digestLines = 50
 
-// settle decides before each message what of a channel's deliveries may be sent now: what is too old is given up, what comes in quiet
-// hours or beyond the cap is held, and what was held is sent or told in a digest when its time has come.
+// settle decides before each message which deliveries of a channel may be sent
+// now. It gives up what is too old, holds what falls into quiet hours or
+// exceeds the cap, and releases or digests what was held when its time has
+// come.
 func (s *Store) settle(ctx context.Context, c *Channel) error {
 	quietUntil, err := c.Quiet.End(s.Now())
 	if err != nil {
@@ -43,7 +45,7 @@ func (s *Store) settle(ctx context.Context, c *Channel) error {
 	})
 }
 
-// expire gives up what could have been sent for too long.
+// expire gives up deliveries that have been due for longer than MaxAge.
 func (s *Store) expire(ctx context.Context, tx *db.Tx, c *Channel) error {
 	rows, err := tx.Pgx.Query(ctx, `UPDATE notification_deliveries SET error = CASE WHEN error = '' THEN 'it could not be sent in time'
 		ELSE error END WHERE channel_id = $1 AND state = 'pending' AND due_at < now() - $2::interval RETURNING id`, c.ID, s.MaxAge)
@@ -57,7 +59,8 @@ func (s *Store) expire(ctx context.Context, tx *db.Tx, c *Channel) error {
 	return giveUp(ctx, tx, old...)
 }
 
-// holdQuiet holds what has to wait for the end of quiet hours, and what would end then otherwise.
+// holdQuiet holds messages until quiet hours end. Messages that the cap holds
+// and whose time comes during quiet hours are held further.
 func holdQuiet(ctx context.Context, tx *db.Tx, c *Channel, until time.Time) error {
 	_, err := tx.Pgx.Exec(ctx, `UPDATE notification_deliveries SET state = 'held', held_until = $2,
 		held_for = CASE WHEN state = 'held' THEN held_for ELSE 'quiet' END
@@ -69,7 +72,9 @@ func holdQuiet(ctx context.Context, tx *db.Tx, c *Channel, until time.Time) erro
 	return nil
 }
 
-// endQuiet lets go of what waited for the end of quiet hours. A matter that began and ended in them is told in a digest, at once.
+// endQuiet releases the messages that waited for the end of quiet hours. An
+// incident that started and ended during them becomes a line of a digest
+// instead of two messages.
 func endQuiet(ctx context.Context, tx *db.Tx, c *Channel) error {
 	_, err := tx.Pgx.Exec(ctx, `UPDATE notification_deliveries d SET due_at = now(),
 		state = CASE WHEN o.id IS NULL THEN 'pending' ELSE 'held' END, held_for = CASE WHEN o.id IS NULL THEN '' ELSE 'cap' END,
@@ -83,8 +88,9 @@ func endQuiet(ctx context.Context, tx *db.Tx, c *Channel) error {
 	return nil
 }
 
-// holdCap holds what is more than the channel is to be told in an hour, until an hour after the first of it; and the end of a matter
-// whose beginning is held.
+// holdCap holds messages beyond the hourly cap until an hour after the first
+// held one. It also holds the end of an incident whose start is held. Exempt
+// messages, such as digests and the audit log, neither count nor are held.
 func (s *Store) holdCap(ctx context.Context, tx *db.Tx, c *Channel) error {
 	_, err := tx.Pgx.Exec(ctx, `WITH told AS (SELECT count(*) AS n FROM notification_deliveries
 			WHERE channel_id = $1 AND state = 'sent' AND NOT exempt AND done_at > now() - $3::interval),
@@ -102,7 +108,8 @@ func (s *Store) holdCap(ctx context.Context, tx *db.Tx, c *Channel) error {
 	return nil
 }
 
-// digest makes one message of all that is held beyond the cap, when the time of the first of it has come.
+// digest makes one message of all messages that the cap holds, when the first
+// of them is due. An incident that started and ended is one line.
 func (s *Store) digest(ctx context.Context, tx *db.Tx, c *Channel) error {
 	var due bool
 	err := tx.Pgx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM notification_deliveries WHERE channel_id = $1 AND state = 'held'

@@ -7,18 +7,19 @@ import (
 	"github.com/hostler/hostler/core/outbound"
 )
 
-// kind is what tells one kind of channel from others.
+// kind describes one kind of channel.
 type kind struct {
-	// settings and secrets are the names of those that it may have; with a star
-	// at its end, one that it must.
+	// settings and secrets are the names of the allowed fields. An asterisk at
+	// the end marks a required field.
 	settings, secrets []string
-	// url is the public server's; empty where there is none.
+	// url is the public server of the service; empty if there is none.
 	url string
-	// send sends one message. The error is a refusal, or away.
+	// send sends one message. Its error is a *refusal or an *unavailable.
 	send func(ctx context.Context, out *sender, m *message) error
 }
 
-// kinds are all kinds. Beside the settings named here each may pin a certificate.
+// kinds describes all kinds. Each may also pin a certificate, which is not
+// listed here.
 var kinds = map[Kind]kind{
 	Webhook:  {settings: []string{"url*"}, secrets: []string{"secret", "token"}, send: sendWebhook},
 	SMTP:     {settings: []string{"server*", "security", "username", "from*", "to*"}, secrets: []string{"password"}, send: sendMail},
@@ -33,15 +34,16 @@ var kinds = map[Kind]kind{
 		send: sendPushover},
 }
 
-// may and must say what a list of names has of a name.
+// may reports whether a list of names has a field, required or not.
 func may(list []string, name string) bool {
 	return slices.Contains(list, name) || must(list, name)
 }
 
-// must reports whether a field is required. A star behind its name says so.
+// must reports whether a list of names has a field with an asterisk.
 func must(list []string, name string) bool { return slices.Contains(list, name+"*") }
 
-// values are the settings by name, "" for absent ones.
+// values returns the settings by name; an absent one is "". The value for the
+// list of recipients only says whether it is empty.
 func (s *Settings) values() map[string]string {
 	to := ""
 	if len(s.To) > 0 {
@@ -51,8 +53,8 @@ func (s *Settings) values() map[string]string {
 		"topic": s.Topic, "chat": s.Chat, "room": s.Room, "device": s.Device}
 }
 
-// destination is where a channel's messages go: the address that is dialled,
-// and the URL where it has one.
+// destination returns where a channel sends its messages: the URL, empty for
+// email, and the address with port to connect to.
 func (c *Channel) destination(rules outbound.Rules, secrets Secrets) (url, address string, err error) {
 	if c.Kind == SMTP {
 		port := "587"

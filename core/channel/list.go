@@ -15,26 +15,26 @@ import (
 	"github.com/hostler/hostler/core/scope"
 )
 
-// columns are those that scan reads, of c, with the queue of each.
+// columns are the columns of the channel c in the order of places.
 const columns = `c.id, c.team_id, c.name, c.kind, c.enabled, c.settings, c.secrets_set, c.allow_private, c.account_mail, c.hourly_cap,
 	c.quiet, c.created_at, c.updated_at,
 	COALESCE((SELECT jsonb_agg(jsonb_build_object('severity', r.severity, 'kinds', r.kinds, 'teams', r.teams, 'tags', r.tags, 'rules',
 		r.rules)
 		ORDER BY r.position) FROM notification_routes r WHERE r.channel_id = c.id), '[]'), c.audit_actions`
 
-// queue are the columns of how it does, with q of the channel.
+// queue are the columns of the state of the queue q.
 const queue = `, (SELECT count(*) FROM notification_deliveries d WHERE d.channel_id = c.id AND d.state = 'pending'),
 	(SELECT count(*) FROM notification_deliveries d WHERE d.channel_id = c.id AND d.state = 'held'),
 	q.failures, CASE WHEN q.failures > 0 AND q.next_at > now() THEN q.next_at END, q.ok_at, q.error, q.error_at, q.audit_skipped`
 
-// places are where columns go.
+// places returns the destinations of columns.
 func (c *Channel) places() []any {
 	return []any{&c.ID, &c.TeamID, &c.Name, &c.Kind, &c.Enabled, &c.Settings, &c.SecretsSet, &c.AllowPrivate, &c.AccountMail, &c.HourlyCap,
 		&c.Quiet, &c.CreatedAt, &c.UpdatedAt, &c.Routes,
 		&c.AuditActions}
 }
 
-// sealedChannel is a channel with its secrets as they are stored.
+// sealedChannel is a channel with its encrypted secrets.
 type sealedChannel struct {
 	Channel
 	sealed []byte
@@ -82,8 +82,8 @@ func (s *Store) read(ctx context.Context, id int64) (*Channel, error) {
 	return c, nil
 }
 
-// List gives one page of the channels of the teams of which the caller is an
-// admin, by name, and how many there are on all pages.
+// List returns one page of the channels of the teams of which the caller is an
+// admin, by name, and the number of channels on all pages.
 func (s *Store) List(ctx context.Context, offset, limit int) (all []*Channel, total int, err error) {
 	visible := identity.FromContext(ctx).VisibleAs(identity.Admin)
 	batch := &pgx.Batch{}
@@ -101,7 +101,8 @@ func (s *Store) List(ctx context.Context, offset, limit int) (all []*Channel, to
 	return all, total, nil
 }
 
-// Delivery is one message to one channel, as it is told.
+// Delivery is one message to one channel with its state. The JSON names are
+// those of the API.
 type Delivery struct {
 	ID        int64      `json:"id" example:"12"`
 	ChannelID int64      `json:"channel_id" example:"3"`
@@ -124,11 +125,12 @@ type Delivery struct {
 	Error     *string    `json:"error" example:"the receiver responded with 503 Service Unavailable" doc:"Error of the last failed attempt, even if a later one succeeded"`
 }
 
-// Filter narrows deliveries; zero fields narrow nothing.
+// Filter narrows deliveries; zero fields do not filter.
 type Filter struct {
 	ChannelID int64
 	State     string
-	// Incident is what a matter's beginning and its end have in common, such as alert:5.
+	// Incident is the key that the start and the end of an incident share, such
+	// as alert:5.
 	Incident string
 }
 
@@ -149,8 +151,8 @@ func scanDelivery(row pgx.CollectableRow) (d Delivery, err error) {
 	return d, err
 }
 
-// Deliveries gives one page of what became of events at the channels that List
-// has, the newest first, and how many there are on all pages. They are kept for
+// Deliveries returns one page of the deliveries of the channels that List
+// returns, newest first, and the number on all pages. Deliveries are kept for
 // 30 days.
 func (s *Store) Deliveries(ctx context.Context, f Filter, offset, limit int) (all []Delivery, total int, err error) {
 	visible := identity.FromContext(ctx).VisibleAs(identity.Admin)

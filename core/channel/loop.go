@@ -15,14 +15,14 @@ import (
 
 // Settings of the loop.
 const (
-	// tick is the time between two looks for events.
+	// tick is how often Run looks for events.
 	tick = time.Second
-	// atOnce is how many channels one instance serves at the same time: one
-	// that hangs must not hold up the others.
+	// atOnce is how many channels one instance serves at the same time, so that
+	// a receiver that hangs does not delay the others.
 	atOnce = 16
-	// pruneEvery is the time between two looks for what is old.
+	// pruneEvery is how often old deliveries and events are deleted.
 	pruneEvery = time.Hour
-	// turnTime is how long a channel is served before others are looked at.
+	// turnTime is how long a channel is served before others get its slot.
 	turnTime = time.Minute
 )
 
@@ -30,8 +30,8 @@ const (
 // that it serves.
 func newOwner() string { return rand.Text() }
 
-// Run tells people what happens until the context ends, and returns when what
-// was being sent has come to its end.
+// Run routes and sends notifications until the context ends. It returns when
+// the messages that are being sent have ended. Every instance runs it.
 func (s *Store) Run(ctx context.Context) {
 	var serving sync.WaitGroup
 	defer serving.Wait()
@@ -63,7 +63,8 @@ func (s *Store) Run(ctx context.Context) {
 	}
 }
 
-// Turn is one turn of Run that waits for all that is due to be sent.
+// Turn runs one turn of Run and waits until everything that is due was sent.
+// Tests use it.
 func (s *Store) Turn(ctx context.Context) error {
 	if err := errors.Join(s.route(ctx), s.follow(ctx)); err != nil {
 		return err
@@ -73,7 +74,8 @@ func (s *Store) Turn(ctx context.Context) error {
 	return s.begin(ctx, make(chan struct{}, atOnce), &serving)
 }
 
-// begin begins to serve the channels that are due, as long as there is a free slot.
+// begin starts serving the channels that are due, as long as a slot is free. It
+// does not wait for them.
 func (s *Store) begin(ctx context.Context, slots chan struct{}, serving *sync.WaitGroup) error {
 	for ctx.Err() == nil {
 		select {
@@ -96,8 +98,9 @@ func (s *Store) begin(ctx context.Context, slots chan struct{}, serving *sync.Wa
 	return nil
 }
 
-// claim takes the lease of a channel that is due, the one that has waited
-// longest; zero when there is none.
+// claim takes the lease of the channel that is due and was served least
+// recently, and returns its ID; 0 if none is due. SKIP LOCKED passes over
+// channels that other instances claim at the same time.
 func (s *Store) claim(ctx context.Context) (id int64, err error) {
 	err = s.DB.Pool.QueryRow(ctx, `UPDATE notification_queues SET lease = $1, leased_until = now() + $2::interval, served_at = now()
 		WHERE channel_id = (SELECT q.channel_id FROM notification_queues q JOIN notification_channels c ON c.id = q.channel_id
@@ -112,8 +115,8 @@ func (s *Store) claim(ctx context.Context) (id int64, err error) {
 	return id, db.Problem(err)
 }
 
-// free gives a lease back, unless another instance has it by now. Where wait is
-// not zero the channel is left alone for that long.
+// free releases a lease, unless another instance has taken it over. If wait is
+// not 0, the channel pauses for that long.
 func (s *Store) free(ctx context.Context, id int64, wait time.Duration) error {
 	_, err := s.DB.Pool.Exec(ctx, `UPDATE notification_queues SET leased_until = '-infinity', lease = '',
 		next_at = CASE WHEN $3::interval > interval '0' THEN now() + $3::interval ELSE next_at END
@@ -124,7 +127,8 @@ func (s *Store) free(ctx context.Context, id int64, wait time.Duration) error {
 	return nil
 }
 
-// noted is a context for what must be written though the service ends meanwhile.
+// noted returns a context for what must be written even while the service
+// stops. It lasts 10 s.
 func noted(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/hostler/hostler/core/secret"
 )
 
-// sendMail sends one mail, in plain text and HTML. Its Message-ID is made of
-// the message's id, so that a mailbox may tell one that was sent again, and the
-// end of a matter answers its beginning.
+// sendMail sends one email, in plain text and HTML. Its Message-ID is derived
+// from the ID of the message, so that mailboxes recognize one that is sent
+// again. The end of an incident is a reply to its start.
 func sendMail(ctx context.Context, out *sender, m *message) error {
 	host, port, err := net.SplitHostPort(out.target.Address)
 	if err != nil {
@@ -58,8 +58,8 @@ func sendMail(ctx context.Context, out *sender, m *message) error {
 	return judgeMail(out, deliver(ctx, client, letter))
 }
 
-// deliver sends a letter within the context, which the library looks at while
-// it dials only: the end of the context ends the connection.
+// deliver sends a mail. The library checks the context only while it connects,
+// so deliver closes the connection when the context ends.
 func deliver(ctx context.Context, client *mail.Client, letter *mail.Msg) error {
 	connection, err := client.DialToSMTPClientWithContext(ctx)
 	if err != nil {
@@ -75,9 +75,9 @@ func deliver(ctx context.Context, client *mail.Client, letter *mail.Msg) error {
 	return err
 }
 
-// login proves the user by the best way that the server offers and the library
-// has. The library's own choice takes a connection for one in clear that it has
-// not encrypted itself.
+// login authenticates with the strongest mechanism that both the server and the
+// library support. The library's own choice is not used: it treats a connection
+// that was encrypted by our dialer as unencrypted.
 type login struct {
 	host, user string
 	password   secret.String
@@ -108,9 +108,10 @@ func (l *login) Start(server *smtp.ServerInfo) (string, []byte, error) {
 // Next implements smtp.Auth.
 func (l *login) Next(from []byte, more bool) ([]byte, error) { return l.chosen.Next(from, more) }
 
-// judgeMail says what an error means. A server that will never take the letter
-// is a refusal (RFC 5321 section 4.2.1), but for what whoever owns the channel
-// can put right: that the sender is not known, or has no right.
+// judgeMail classifies an error of sending. A permanent error about the
+// recipient or the mail itself is a refusal (RFC 5321 section 4.2.1). An error
+// about the sender or its rights is not, because the owner of the channel can
+// fix the settings.
 func judgeMail(out *sender, err error) error {
 	if err == nil {
 		return nil
@@ -124,7 +125,7 @@ func judgeMail(out *sender, err error) error {
 	return &unavailable{text: told}
 }
 
-// letter is the message as a mail.
+// letter returns the message as an email.
 func (m *message) letter(c *Channel) (*mail.Msg, error) {
 	letter := mail.NewMsg(mail.WithNoDefaultUserAgent())
 	to := c.Settings.To

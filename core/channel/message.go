@@ -15,24 +15,26 @@ import (
 	"github.com/hostler/hostler/core/notify"
 )
 
-// message is a delivery with its event, as a channel sends it.
+// message is a delivery with its event, ready to be sent.
 type message struct {
 	delivery int64
-	// id is the same with each try; begin is that of the matter's beginning, "" where this is it.
+	// id is the same for each attempt. begin is the ID of the message about the
+	// start of the incident; "" if this is the start.
 	id, begin string
 	event     notify.Event
 	at        time.Time
-	// recipient is the user whom alone it concerns; "" for the channel's own.
+	// recipient is the email address of the only user whom the event concerns;
+	// "" for the recipients of the channel.
 	recipient string
 	channel   *Channel
 	base      string
-	// audit is the row of the trail that it tells, as JSON; nil for other
-	// events, and where the row was cleared.
+	// audit is the entry of the audit log that the event reports, as JSON. It
+	// is nil for other events, and if the entry was cleared.
 	audit json.RawMessage
 }
 
-// messageColumns are what scanMessage reads, of a delivery d, its event e, and
-// the user u whom it concerns.
+// messageColumns are the columns that scanMessage reads: of the delivery d, its
+// event e, and the user u whom it concerns.
 const messageColumns = `d.id, d.message_id, COALESCE((SELECT o.message_id::text FROM notification_deliveries o WHERE d.incident <> ''
 	AND o.incident = d.incident AND o.channel_id = d.channel_id AND o.event_state = 'open' AND o.id <> d.id), ''),
 	e.team_id, e.kind, e.incident, e.state, e.severity, e.rule, e.target_kind, e.target_id, e.target_name, e.tags, e.title, e.body, e.link,
@@ -58,10 +60,10 @@ var (
 	pages = htmltemplate.Must(htmltemplate.ParseFS(templates, "templates/*.html"))
 )
 
-// colours of severities, and of what is over, as RGB.
+// colours of severities, and of the end of an incident, as RGB.
 var colours = map[string]int{"info": 0x2f6fde, "warning": 0xe0a100, "critical": 0xd22f2f, "resolved": 0x2e9e4f}
 
-// tone is the severity, or that the matter is over.
+// tone returns the severity, or "resolved" for the end of an incident.
 func (m *message) tone() string {
 	if m.event.State == notify.Resolved {
 		return "resolved"
@@ -69,7 +71,7 @@ func (m *message) tone() string {
 	return m.event.Severity
 }
 
-// title is one line that tells the severity too.
+// title returns the title in one line, with the severity in brackets.
 func (m *message) title() string {
 	title := strings.Join(strings.Fields(m.event.Title), " ")
 	switch {
@@ -81,8 +83,8 @@ func (m *message) title() string {
 	return "[" + m.event.Severity + "] " + title
 }
 
-// link leads back to the service; where nobody has said how that is reached it
-// is the path alone, and "" where there is none.
+// link returns the URL of the event in this service. Without a base URL it is
+// only the path; "" if the event has no link.
 func (m *message) link() string {
 	if m.event.Link == "" {
 		return ""
@@ -90,7 +92,7 @@ func (m *message) link() string {
 	return m.base + m.event.Link
 }
 
-// url is link where it can be followed, else "".
+// url returns link if it is an absolute URL, otherwise "".
 func (m *message) url() string {
 	if m.base == "" {
 		return ""
@@ -98,7 +100,7 @@ func (m *message) url() string {
 	return m.link()
 }
 
-// shown is what templates have of a message.
+// shown has the values for the templates.
 type shown struct {
 	Title, Body, Tone, Colour, Kind, Target, Rule, At, Link, URL string
 	Lines                                                        []string
@@ -117,7 +119,8 @@ func (m *message) shown() shown {
 		Lines: strings.Split(strings.TrimRight(e.Body, "\n"), "\n")}
 }
 
-// text is what there is to say besides the title, in plain text of at most that many characters.
+// text returns the message without its title as plain text of at most that many
+// characters. If the template fails, it returns the body of the event.
 func (m *message) text(most int) string {
 	var b strings.Builder
 	if err := texts.ExecuteTemplate(&b, "message.txt", m.shown()); err != nil {
@@ -126,14 +129,15 @@ func (m *message) text(most int) string {
 	return cut(strings.TrimSpace(b.String()), most)
 }
 
-// page is the whole message in HTML.
+// page returns the whole message as HTML.
 func (m *message) page() (string, error) {
 	var b strings.Builder
 	err := pages.ExecuteTemplate(&b, "message.html", m.shown())
 	return b.String(), err
 }
 
-// cut shortens a text to at most that many characters, and says so by an ellipsis.
+// cut shortens a text to at most that many characters, the last one an
+// ellipsis.
 func cut(text string, most int) string {
 	if utf8.RuneCountInString(text) <= most {
 		return text
@@ -150,7 +154,7 @@ type digestLine struct {
 	at                     time.Time
 }
 
-// digestText is the title and body of a digest.
+// digestText returns the title and the body of a digest.
 func digestText(count digestCount, lines []digestLine) (title, body string) {
 	title = fmt.Sprintf("%d more events", count.all)
 	if count.all == 1 {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// QuietHours are hours in which only what is critical is told, where even that is
-// wanted; the rest waits for their end.
+// QuietHours are the hours of a day in which messages wait, except critical
+// ones if CriticalPasses is set.
 type QuietHours struct {
 	From     string `json:"from" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" example:"22:00" doc:"Start, HH:MM"`
 	To       string `json:"to" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" example:"07:00" doc:"End, HH:MM; on the next day if it is not after the start"`
@@ -19,7 +19,7 @@ type QuietHours struct {
 // clock is the format of a time of day.
 const clock = "15:04"
 
-// check says what is wrong with them; nil hours are right.
+// check returns what is wrong with the quiet hours. nil is valid.
 func (q *QuietHours) check() error {
 	if q == nil {
 		return nil
@@ -47,8 +47,9 @@ func (q *QuietHours) location() (*time.Location, error) {
 	return zone, nil
 }
 
-// End is when the quiet hours end that a moment is in; zero when it is in none.
-// A clock that is put forward or back shortens or lengthens them.
+// End returns when the quiet hours that contain now end; the zero time if now
+// is not in quiet hours. From and To are local times, so quiet hours are an
+// hour shorter or longer when daylight saving time changes during them.
 func (q *QuietHours) End(now time.Time) (time.Time, error) {
 	if q == nil {
 		return time.Time{}, nil

@@ -14,15 +14,17 @@ import (
 const (
 	// routeBatch is how many events are routed in one transaction.
 	routeBatch = 2000
-	// keep is how long what was told is kept, and what ended or waits for
-	// nothing; keepOpen is for a beginning whose end is still to come.
+	// keep is how long finished deliveries and their events are kept. keepOpen
+	// is for the start of an incident whose end is still to come: without it,
+	// nobody would get the end.
 	keep, keepOpen = 30 * 24 * time.Hour, 365 * 24 * time.Hour
 )
 
-// begun makes deliveries of events that begin a matter or are told once. $1 are
-// the events' ids. A channel of the default team is told of all teams but for
-// their reports, as the instance has one of its own; what concerns one account
-// goes to nobody but its user.
+// begun inserts deliveries for events that start an incident or have no end. $1
+// are the IDs of the events. A channel of the default team gets the events of
+// all teams, except their backup reports, because the instance has its own
+// report. An event about one account goes only to its user, through the channel
+// with account_mail.
 const begun = `INSERT INTO notification_deliveries (channel_id, event_id, incident, event_state, critical, exempt)
 	SELECT c.id, e.id, e.incident, e.state, e.severity = 'critical', e.user_id IS NOT NULL
 	FROM notification_events e JOIN notification_channels c ON c.enabled AND CASE WHEN e.user_id IS NOT NULL THEN c.account_mail
@@ -37,9 +39,10 @@ const begun = `INSERT INTO notification_deliveries (channel_id, event_id, incide
 	ORDER BY e.id, c.id
 	ON CONFLICT (incident, channel_id, event_state) WHERE incident <> '' DO NOTHING`
 
-// ended makes deliveries of events that end a matter, for the channels that
-// were told of its beginning or will be, whatever their routes are by now. What
-// the beginning was is the end too: it passes where that has passed.
+// ended inserts deliveries for events that end an incident, for the channels
+// that got or will get its start, whatever their routes are now. The end
+// inherits critical and exempt from the start, so it passes wherever the start
+// passed.
 const ended = `INSERT INTO notification_deliveries (channel_id, event_id, incident, event_state, critical, exempt)
 	SELECT d.channel_id, e.id, e.incident, e.state, d.critical, d.exempt
 	FROM notification_events e JOIN notification_deliveries d ON d.incident = e.incident AND d.event_state = 'open'
@@ -48,9 +51,10 @@ const ended = `INSERT INTO notification_deliveries (channel_id, event_id, incide
 	ORDER BY e.id, d.channel_id
 	ON CONFLICT (incident, channel_id, event_state) WHERE incident <> '' DO NOTHING`
 
-// route decides for all events that came who is told. One instance does it at a
-// time: the end of a matter is looked at after its beginning. An event that is
-// written in a transaction which ends later is routed later.
+// route decides for all new events which channels get them. An advisory lock
+// makes sure that one instance does it at a time, so that the end of an
+// incident is handled after its start. Events of a transaction that commits
+// later are routed later.
 func (s *Store) route(ctx context.Context) error {
 	for {
 		n, err := s.routeSome(ctx)
@@ -60,8 +64,8 @@ func (s *Store) route(ctx context.Context) error {
 	}
 }
 
-// routeSome routes one batch of events. It looks without a transaction first,
-// because mostly there are none.
+// routeSome routes one batch of events and returns its size. It first checks
+// without a transaction, because usually there is nothing to do.
 func (s *Store) routeSome(ctx context.Context) (n int, err error) {
 	var any bool
 	if err := s.DB.Pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM notification_events WHERE routed_at IS NULL)").Scan(&any); err != nil ||
@@ -93,7 +97,8 @@ func (s *Store) routeSome(ctx context.Context) (n int, err error) {
 	return n, db.Problem(err)
 }
 
-// prune forgets what was told long ago. A beginning stays until its end was told, a year at most.
+// prune deletes old deliveries and events. The start of an incident is kept
+// until its end was handled, for at most a year.
 func (s *Store) prune(ctx context.Context) error {
 	for _, sql := range []string{
 		`DELETE FROM notification_deliveries d WHERE state NOT IN ('pending', 'held') AND created_at < now() - $1::interval

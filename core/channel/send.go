@@ -15,25 +15,29 @@ import (
 
 // Limits of an answer.
 const (
-	// maxAnswer is how much of an answer is read, in bytes.
+	// maxAnswer is how many bytes of a response are read. They are only used in
+	// error texts.
 	maxAnswer = 2 << 10
-	// longestAsked is for how long a receiver may ask to be left alone.
+	// longestAsked is the longest delay that a receiver can ask for with
+	// Retry-After.
 	longestAsked = time.Hour
 )
 
-// sender sends messages of one channel.
+// sender sends the messages of one channel. serve makes one per turn, so that
+// connections are reused.
 type sender struct {
 	channel *Channel
 	secrets Secrets
-	// url is where messages are posted, without a slash at its end; "" for mail.
+	// url is where messages are posted, without a slash at the end; "" for
+	// email.
 	url    string
 	target outbound.Target
-	// limit is how long one message may take.
+	// limit bounds sending one message.
 	limit  time.Duration
 	client *http.Client
 }
 
-// dial makes a sender; nothing is sent yet. Its end is close.
+// dial returns a sender. It does not connect yet. The caller must call close.
 func (s *Store) dial(c *Channel, secrets Secrets) (*sender, error) {
 	url, address, err := c.destination(s.rules(c), secrets)
 	if err != nil {
@@ -54,10 +58,10 @@ func (o *sender) close() {
 	}
 }
 
-// plain is a text of others without the channel's secrets.
+// plain removes the channel's secrets from a text of the receiver.
 func (o *sender) plain(text string) string { return outbound.Plain(text, o.secrets.reveal()...) }
 
-// post sends a value as JSON. The error is a refusal, or away.
+// post sends a value as JSON. Its error is a *refusal or an *unavailable.
 func (o *sender) post(ctx context.Context, method, url string, value any, header http.Header) error {
 	var body bytes.Buffer
 	encoder := json.NewEncoder(&body)
@@ -92,8 +96,8 @@ func (o *sender) send(ctx context.Context, method, url string, body []byte, head
 	return o.judge(answer, string(text))
 }
 
-// judge says what an answer means. What a message itself is wrong in is a
-// refusal; all else may pass, or be put right by who owns the channel.
+// judge classifies a response. A status that concerns the message itself is a
+// refusal; everything else may pass, or the owner of the channel can fix it.
 func (o *sender) judge(answer *http.Response, text string) error {
 	if answer.StatusCode/100 == 2 {
 		return nil
@@ -112,7 +116,7 @@ func (o *sender) judge(answer *http.Response, text string) error {
 	return &unavailable{text: told, after: outbound.RetryAfter(answer.Header, longestAsked)}
 }
 
-// bearer is the header of a bearer token; empty without one.
+// bearer returns a header with the channel's token; empty if there is none.
 func (o *sender) bearer() http.Header {
 	header := http.Header{}
 	if token := o.secrets["token"]; !token.Empty() {

@@ -12,19 +12,21 @@ import (
 	"github.com/hostler/hostler/core/notify"
 )
 
-// TestResult is a test message and what became of it.
+// TestResult is a test message and its result.
 type TestResult struct {
 	Delivery
 	Notice *string `json:"notice" example:"Messages contain no links." doc:"Limitation of the messages of this service, and how to remove it; null if there is none"`
 }
 
-// noLinks is told where nobody has said how people reach the service.
+// noLinks is the notice of a test if the service has no base URL.
 const noLinks = "Messages have no links, because the service does not know its own address. Set HOSTLER_BASE_URL to that address, such " +
 	"as https://hostler.example.com."
 
-// SendTest sends a test message to a channel at once, also to one that is switched
-// off or in its quiet hours, and gives what became of it. It is tried once.
-// Problems: those of Get.
+// SendTest sends a test message to a channel at once and returns its result. It
+// also works for a channel that is disabled or in its quiet hours. There is one
+// attempt. The audit log, and a delivery in the state failed, are written
+// before the message is sent, so that a crash leaves a trace. Problems: those
+// of Get.
 func (s *Store) SendTest(ctx context.Context, id int64) (*TestResult, error) {
 	if err := s.require(ctx, id); err != nil {
 		return nil, err
@@ -32,7 +34,8 @@ func (s *Store) SendTest(ctx context.Context, id int64) (*TestResult, error) {
 	var c *Channel
 	var secrets Secrets
 	var delivery int64
-	// It is in the trail, and in the log as not taken, before anything is sent.
+	// The entry of the audit log, and a delivery that is not accepted yet, are
+	// stored before anything is sent.
 	err := s.DB.Tx(ctx, func(tx *db.Tx) error {
 		var err error
 		if c, secrets, err = s.locked(ctx, tx, id); err != nil {
@@ -83,7 +86,7 @@ func (s *Store) SendTest(ctx context.Context, id int64) (*TestResult, error) {
 	return trial, nil
 }
 
-// try sends one message through a channel, outside of the queue.
+// try sends one message through a channel, outside the queue.
 func (s *Store) try(ctx context.Context, c *Channel, secrets Secrets, m *message) error {
 	out, err := s.dial(c, secrets)
 	if err != nil {
@@ -95,8 +98,8 @@ func (s *Store) try(ctx context.Context, c *Channel, secrets Secrets, m *message
 	return kinds[c.Kind].send(sending, out, m)
 }
 
-// noteTry notes what became of a test, with the channel too: one that takes a
-// test is tried again at once with what waits.
+// noteTry records the result of a test. After a success the channel also sends
+// its pending messages at once.
 func (s *Store) noteTry(ctx context.Context, m *message, outcome error) error {
 	ctx, cancel := noted(ctx)
 	defer cancel()

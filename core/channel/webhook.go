@@ -16,10 +16,12 @@ import (
 	"github.com/hostler/hostler/core/notify"
 )
 
-// keyPrefix begins a signing key that is given in base64, as Standard Webhooks has it.
+// keyPrefix is the prefix of a signing key in base64, as Standard Webhooks
+// defines it.
 const keyPrefix = "whsec_"
 
-// Payload is what a webhook is sent, as JSON. The same event sent again has the same id.
+// Payload is the JSON body of a webhook. Its ID is the same for each attempt,
+// so that a receiver can ignore duplicates.
 type Payload struct {
 	ID        string    `json:"id"`
 	ChannelID int64     `json:"channel_id"`
@@ -35,8 +37,8 @@ type Payload struct {
 	Body      string    `json:"body"`
 	Link      string    `json:"link,omitempty"`
 	At        time.Time `json:"at"`
-	// Audit is the row of the audit trail, in the words of GET /audit; absent
-	// for other kinds than audit.
+	// Audit is the entry of the audit log in the format of GET /audit. It is
+	// absent for other kinds than audit.
 	Audit json.RawMessage `json:"audit,omitempty"`
 }
 
@@ -47,8 +49,8 @@ type Target struct {
 	Name string `json:"name"`
 }
 
-// sendWebhook posts in the form of Standard Webhooks 1.0
-// (standardwebhooks.com): its libraries check the signature.
+// sendWebhook posts a message in the format of Standard Webhooks 1.0
+// (standardwebhooks.com), whose libraries verify the signature.
 func sendWebhook(ctx context.Context, out *sender, m *message) error {
 	e := &m.event
 	payload := Payload{ID: m.id, ChannelID: m.channel.ID, Kind: string(e.Kind), State: string(e.State), Incident: e.Incident,
@@ -78,11 +80,13 @@ func sendWebhook(ctx context.Context, out *sender, m *message) error {
 	return out.send(ctx, http.MethodPost, out.url, body, header)
 }
 
-// Sign is the signature of a webhook's body, as the header Webhook-Signature
-// has it: v1, and the HMAC-SHA256 in base64 of the headers Webhook-Id and
-// Webhook-Timestamp and the body, joined by dots. A secret that begins with
-// whsec_ is a key in base64, any other one is the key itself. A receiver takes
-// no timestamp that is old, so that nobody sends again what was overheard.
+// Sign returns the value of the header Webhook-Signature: "v1," and the
+// HMAC-SHA256 in base64 of Webhook-Id, Webhook-Timestamp (seconds since 1970)
+// and the body, joined by dots. A secret with the prefix whsec_ is a key in
+// base64; any other secret is the key itself.
+//
+// A receiver should refuse old timestamps, so that nobody can replay a recorded
+// request.
 func Sign(secret, id, timestamp string, body []byte) (string, error) {
 	key, err := signingKey(secret)
 	if err != nil {

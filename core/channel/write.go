@@ -20,21 +20,23 @@ import (
 
 // Limits of channels.
 const (
-	// MaxChannels is how many a team may have.
+	// MaxChannels is how many channels a team may have.
 	MaxChannels = 100
-	// DefaultHourlyCap is the hourly cap of a channel that says none.
+	// DefaultHourlyCap is the hourly cap of a channel if the request has none,
+	// in messages.
 	DefaultHourlyCap = 60
 )
 
-// require is for callers who are admins of the channel's team.
+// require refuses callers who are not admins of the channel's team. Problems:
+// not_found and forbidden.
 func (s *Store) require(ctx context.Context, id int64) error {
 	_, err := schedule.Require(ctx, s.DB, scope.Channel, id, identity.Admin)
 	return err
 }
 
-// Create makes a channel of a team of which the caller is an admin. Problems:
-// invalid, forbidden, not_found for an unknown team, conflict beyond
-// MaxChannels, and where another channel is the account mail already.
+// Create creates a channel of a team of which the caller is an admin. Problems:
+// invalid, forbidden, not_found for an unknown team, and conflict for more than
+// MaxChannels, or if another channel already has account_mail.
 func (s *Store) Create(ctx context.Context, c Channel, secrets Secrets) (*Channel, error) {
 	if caller := identity.FromContext(ctx); caller != nil {
 		switch held := caller.On(c.TeamID); {
@@ -85,7 +87,9 @@ func (s *Store) Create(ctx context.Context, c Channel, secrets Secrets) (*Channe
 // noTeam returns the problem of an unknown team.
 func noTeam() error { return problem.New(problem.CodeNotFound, "team not found") }
 
-// write stores all of a channel that may change.
+// write stores the fields of a channel that can change, and replaces its
+// routes. It also resets the pause after failures and the end of quiet hours,
+// because the change may have fixed the cause.
 func (s *Store) write(ctx context.Context, tx *db.Tx, c *Channel, secrets Secrets) error {
 	c.SecretsSet = secrets.names()
 	var sealed []byte
@@ -120,7 +124,8 @@ func (s *Store) write(ctx context.Context, tx *db.Tx, c *Channel, secrets Secret
 	// What was changed may be what was in the way: it is tried at once, and
 	// quiet hours are looked at again.
 	batch.Queue("UPDATE notification_queues SET next_at = now(), failures = 0 WHERE channel_id = $1", c.ID)
-	// Who begins to be told of the trail is told from now on, also after having been switched off.
+	// A channel that begins to receive entries of the audit log receives those
+	// from now on, also if it was disabled before.
 	batch.Queue(`UPDATE notification_queues SET audit_seq = CASE WHEN $2 THEN COALESCE(audit_seq, (SELECT max(seq) FROM audit_chain), 0) END
 		WHERE channel_id = $1`, c.ID, c.Enabled && len(c.AuditActions) > 0)
 	batch.Queue(`UPDATE notification_deliveries SET held_until = now() WHERE channel_id = $1 AND state = 'held' AND held_for = 'quiet'`, c.ID)
@@ -130,8 +135,11 @@ func (s *Store) write(ctx context.Context, tx *db.Tx, c *Channel, secrets Secret
 	return nil
 }
 
-// Update changes a channel by edit. Of secrets, those that are given are set,
-// nil ones are cleared, and all others stay. It may be called more than once.
+// Update changes a channel. edit changes a copy of the current one; it may be
+// called more than once, because the transaction may be retried.
+//
+// given are the new secrets: nil clears a secret, and secrets that are not in
+// given stay. If the receiver changes, stored secrets must be given again.
 // Problems: those of Create.
 func (s *Store) Update(ctx context.Context, id int64, edit func(*Channel), given map[string]*secret.String) (*Channel, error) {
 	if err := s.require(ctx, id); err != nil {
@@ -173,7 +181,7 @@ func (s *Store) Update(ctx context.Context, id int64, edit func(*Channel), given
 	return s.read(ctx, id)
 }
 
-// locked reads a channel with its secrets and holds its row.
+// locked reads a channel with its secrets and locks its row.
 func (s *Store) locked(ctx context.Context, tx *db.Tx, id int64) (*Channel, Secrets, error) {
 	rows, err := tx.Pgx.Query(ctx, "SELECT "+columns+", c.secrets FROM notification_channels c WHERE c.id = $1 FOR UPDATE OF c", id)
 	if err != nil {
@@ -190,7 +198,7 @@ func (s *Store) locked(ctx context.Context, tx *db.Tx, id int64) (*Channel, Secr
 	return &found.Channel, secrets, err
 }
 
-// open opens a channel's secrets.
+// open decrypts the secrets of a channel.
 func (s *Store) open(id int64, sealed []byte) (Secrets, error) {
 	secrets := Secrets{}
 	if sealed == nil {
@@ -206,7 +214,8 @@ func (s *Store) open(id int64, sealed []byte) (Secrets, error) {
 	return secrets, nil
 }
 
-// Delete removes a channel, and with it what waits to be told there.
+// Delete deletes a channel together with its pending messages. Problems:
+// not_found and forbidden.
 func (s *Store) Delete(ctx context.Context, id int64) error {
 	if err := s.require(ctx, id); err != nil {
 		return err
@@ -224,7 +233,8 @@ func (s *Store) Delete(ctx context.Context, id int64) error {
 	})
 }
 
-// describe names the channel in the trail, with what it is like but for its secrets.
+// describe adds the channel before and after the change to the audit log,
+// without its secrets.
 func describe(ctx context.Context, was, is *Channel) {
 	audit.Describe(ctx, func(e *audit.Entry) {
 		for _, at := range []struct {

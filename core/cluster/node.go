@@ -1,4 +1,10 @@
-// Package cluster reads what concerns all hosts together: the nodes of all clusters, and figures over everything.
+// Package cluster reads what concerns all hosts together: the nodes of all
+// clusters, and the summary with totals, open problems and forecasts.
+//
+// It reads the inventory that the polls stored and never contacts a hypervisor.
+// Every query takes the teams that the caller may see as $1 and $2. Package
+// alert uses ProblemsSQL for its rules, so that the summary and the alerts find
+// the same problems.
 package cluster
 
 import (
@@ -13,16 +19,20 @@ import (
 	"github.com/hostler/hostler/core/identity"
 )
 
-// Store reads the inventory as the last polls left it.
+// Store reads the inventory as the last polls left it. The zero value with a DB
+// is ready for use. A store caches forecasts, so keep one store instead of
+// making one per request. It is safe for concurrent use.
 type Store struct {
 	DB *db.DB
 
 	forecast forecast
 }
 
-// Node is one machine of a cluster, or a machine alone. Figures that are not known are null. The JSON names are those of the API.
+// Node is a member of a cluster or a standalone machine. Figures that are not
+// known are null. The JSON names are those of the API.
 type Node struct {
-	// ID is that of the row; the API knows a node by its cluster and its name.
+	// ID is the ID of the row, which the live feed uses. The API identifies a
+	// node by its cluster and its name.
 	ID               int64      `json:"-"`
 	Node             string     `json:"node" example:"pve1"`
 	HostID           int64      `json:"host_id" example:"1" doc:"The host registered at the node, or else the first host of its cluster"`
@@ -46,8 +56,10 @@ type Node struct {
 	FiguresAt        *time.Time `json:"figures_at" doc:"When the oldest of its usage figures was measured, storages included; some hypervisors measure less often than they list. Null if there are none"`
 }
 
-// selectNodes counts guests once for each host and storages once for each node, whatever their number. A host's entry is the node that
-// it says, or its first where it says none or one that is not its own.
+// selectNodes counts guests once per host and storages once per node in
+// subqueries, so that the joins do not multiply rows. The entry of a host is
+// the node that the host names, or its first node if it names none or one that
+// it does not have.
 const selectNodes = `
 SELECT n.id, n.name, h.id, h.name, c.id, c.name, h.team_id, n.status, n.address,
 	row_number() OVER (PARTITION BY h.id ORDER BY n.name <> h.entry_node, n.name) = 1,
@@ -65,12 +77,14 @@ WHERE ($1 OR h.team_id = ANY ($2)) AND (cardinality($3::bigint[]) = 0 OR h.id IN
 	AND ($4::bigint = 0 OR h.id = $4)
 ORDER BY c.name, c.id, n.name`
 
-// Nodes returns the nodes of visible hosts by cluster and name, each once. A host ID limits the list to that host; 0 does not.
+// Nodes returns the nodes of visible hosts, by cluster and name. A hostID other
+// than 0 limits the list to that host.
 func (s *Store) Nodes(ctx context.Context, hostID int64, visible identity.VisibleTeams) ([]Node, error) {
 	return s.nodes(ctx, visible, []int64{}, hostID)
 }
 
-// NodesByID gives these nodes; those that are not there are left out. Whether they may be seen is the caller's to check.
+// NodesByID returns the nodes with these row IDs. It leaves out those that do
+// not exist. The caller must check whether they may be seen.
 func (s *Store) NodesByID(ctx context.Context, ids []int64) ([]Node, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -79,8 +93,9 @@ func (s *Store) NodesByID(ctx context.Context, ids []int64) ([]Node, error) {
 	return slices.DeleteFunc(found, func(n Node) bool { return !slices.Contains(ids, n.ID) }), err
 }
 
-// nodes gives the nodes of hosts that may be seen: all of them, or those of the hosts to which the nodes with these ids belong, for
-// which of them is a host's entry is told by all of its nodes. A host ID limits them to that host; 0 does not.
+// nodes returns the nodes of visible hosts. With ids it returns all nodes of
+// the hosts to which these nodes belong, and not only these nodes: which node
+// is the entry of a host can be decided only among all of its nodes.
 func (s *Store) nodes(ctx context.Context, visible identity.VisibleTeams, ids []int64, hostID int64) ([]Node, error) {
 	rows, err := s.DB.Pool.Query(ctx, selectNodes, visible.All, visible.Teams, ids, hostID)
 	if err != nil {

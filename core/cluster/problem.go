@@ -16,17 +16,20 @@ import (
 	"github.com/hostler/hostler/core/setting"
 )
 
-// maxProblems is how many problems of one kind and severity are told one by one.
+// maxProblems is how many problems of one kind and severity the summary lists.
+// ProblemCounts has the full numbers.
 const maxProblems = 20
 
-// Problem is something that somebody should see to.
+// Problem is a condition that needs attention. Problems are not stored: every
+// query computes them from the inventory, and a problem disappears when its
+// cause does.
 type Problem struct {
 	Kind     string  `json:"kind" enum:"host_away,quorum_lost,node_away,token_ending,certificate_ending,token_privileges,versions_differ,cluster_twice,subscription_ended,job_failed,backup_never,backup_old,backup_unlisted,app_missing,detail_unknown,schedule_empty" example:"certificate_ending"`
 	Severity string  `json:"severity" enum:"critical,warning,info" example:"warning"`
 	Target   Subject `json:"target"`
 	HostID   *int64  `json:"host_id" example:"1" doc:"The affected host; null for a cluster, and for a job on no host"`
 	Host     *string `json:"host" example:"lab"`
-	// ClusterID is null for a host that was not polled yet.
+	// ClusterID is nil for a host that was not polled yet.
 	ClusterID *int64     `json:"cluster_id" example:"1"`
 	JobID     *int64     `json:"job_id" example:"57" doc:"The job that failed; null for other problems"`
 	Since     *time.Time `json:"since" example:"2026-01-31T12:00:00Z" doc:"When the problem began, if known; for a host, the time of its last successful poll"`
@@ -35,7 +38,7 @@ type Problem struct {
 	Remedy    string     `json:"remedy" example:"Renew the certificate on the host. If it is pinned, accept the new one with PATCH /api/v1/hosts/1 {\"tls_fingerprint\": …}." doc:"How to fix it"`
 }
 
-// Subject is what a problem is about.
+// Subject is the object that a problem is about.
 type Subject struct {
 	Kind string `json:"kind" example:"host" doc:"host, node, cluster, vm, app, container, storage, or the kind of object that a job works on"`
 	ID   *int64 `json:"id" example:"1" doc:"ID of the object; null for nodes, which are identified by name, and for jobs of the service itself"`
@@ -49,21 +52,26 @@ type ProblemCount struct {
 	Count    int64  `json:"count" example:"143"`
 }
 
-// ProblemColumns are the names, in SQL, of what each problem is found with, in their order. word and detail are what the text is made of,
-// at is an end and n a number.
+// ProblemColumns are the columns of a finding in their order, separated by
+// commas. word and detail are the variable parts of the text, at is an expiry
+// and n a number; ProblemDetail carries word, detail and n.
 const ProblemColumns = "kind, severity, target_kind, target_id, target, host_id, cluster_id, job_id, since, at, word, detail, n"
 
-// noProblems gives ProblemColumns their types.
+// noProblems is an empty first part of the UNION. It gives ProblemColumns their
+// types, so that the findings can use untyped NULLs.
 const noProblems = `SELECT '', '', '', 0::bigint, '', 0::bigint, 0::bigint, 0::bigint, now(), now(), '', '', 0::bigint WHERE false`
 
-// finding is, in SQL, how the problems of some kinds are found: Columns by their places.
+// finding is a SQL query that finds the problems of some kinds. It returns
+// ProblemColumns in their order.
 type finding struct {
 	kinds []string
 	sql   string
 }
 
-// findings are those of all kinds. A failed job of which another one of its kind has succeeded on the same target since is no problem;
-// so is a node that is away with its host.
+// findings are the queries for all kinds. A failed job is not a problem if a
+// later job of the same kind on the same target succeeded. A node is offline
+// only if its cluster says so; if no host of the cluster responds, its status
+// is unknown, and only the host is a problem.
 var findings = []finding{
 	{[]string{"host_away"}, `SELECT 'host_away', 'critical', 'host', id, name, id, cluster_id,
 		NULL::bigint, ok_at, NULL::timestamptz, error_reason, error, 0::bigint
@@ -141,10 +149,16 @@ var findings = []finding{
 			AND (g.host_id::text = s.params->'select'->>'host_id' OR share_tag(g.tags, ARRAY[s.params->'select'->>'tag'])))`},
 }
 
-// ProblemsSQL are, in SQL, common tables of which the last, found, has the problems of some kinds, of all without any: Columns by their
-// names. others are further findings of the asker, which give ProblemColumns by their places and may use the tables before: h the hosts,
-// m the nodes and judged the coverage of guests. clock is the time by which it is asked, such as now(). $1 and $2 say what may be seen,
-// and $3 is the setting backup.max_age_days.
+// ProblemsSQL returns a WITH clause whose last common table, found, has the
+// problems of the given kinds, or of all kinds if there are none. Its columns
+// have the names of ProblemColumns.
+//
+// others are further queries that return ProblemColumns in their order. They
+// may use the tables before them: h with the hosts, m with the nodes, and
+// judged with the coverage of guests. clock is a SQL expression for the current
+// time, such as now(); it replaces every now() of the clause, so that a test or
+// an alert rule can choose the time. $1 and $2 say what may be seen, and $3 is
+// the setting backup.max_age_days.
 func ProblemsSQL(clock string, kinds []string, others ...string) string {
 	parts := []string{noProblems}
 	for _, f := range findings {
@@ -209,6 +223,7 @@ func (s *Store) problems(ctx context.Context, visible identity.VisibleTeams, f *
 	return nil
 }
 
+// utc returns a copy of a time in UTC; nil for nil.
 func utc(t *time.Time) *time.Time {
 	if t == nil {
 		return nil

@@ -9,18 +9,21 @@ import (
 	"github.com/hostler/hostler/core/plugin"
 )
 
-// ProblemDetail is what the text of a problem is made of, beside what the problem itself has.
+// ProblemDetail has the parts of a problem's text that Problem does not have.
+// Their meaning depends on the kind: for token_ending, for example, Word is the
+// capability and Detail the token ID.
 type ProblemDetail struct {
 	Word, Detail string
 	N            int64
 }
 
-// Describe writes the problem's text and remedy, as of now. Problems of a kind that this package does not find get none.
+// Describe sets the text and the remedy of a problem. now is used for "in 12
+// days". A kind that this package does not find gets empty texts.
 func (p *Problem) Describe(f ProblemDetail, now time.Time) {
 	p.Text, p.Remedy = f.text(p, now), f.remedy(p)
 }
 
-// text says what is wrong.
+// text returns a sentence that says what is wrong.
 func (f ProblemDetail) text(p *Problem, now time.Time) string {
 	switch p.Kind {
 	case "host_away":
@@ -84,7 +87,8 @@ func (f ProblemDetail) text(p *Problem, now time.Time) string {
 	return ""
 }
 
-// remedy says how to mend it.
+// remedy returns a sentence that says how to fix it, with the operation of the
+// API to call.
 func (f ProblemDetail) remedy(p *Problem) string {
 	at := "/api/v1/hosts/{host_id}"
 	if p.HostID != nil {
@@ -127,7 +131,9 @@ func (f ProblemDetail) remedy(p *Problem) string {
 	return ""
 }
 
-// away is how to mend a host that does not answer, for a reason.
+// away returns the remedy for a host that does not respond. reason is one of
+// the reasons of packages plugin and host; at is the path of the host in the
+// API.
 func away(reason, at string) string {
 	switch reason {
 	case plugin.ReasonFingerprint:
@@ -145,7 +151,7 @@ func away(reason, at string) string {
 	return "POST " + at + "/test tries it now and shows the answer."
 }
 
-// ending says when something ends or has ended.
+// ending says when something expires or expired. Days are rounded down.
 func ending(end, now time.Time) string {
 	date := end.UTC().Format(time.DateOnly)
 	switch days := int64(end.Sub(now).Hours() / 24); {
@@ -165,10 +171,11 @@ func plural(n int64, word string) string {
 	return fmt.Sprintf("%d %ss", n, word)
 }
 
-// maxDetail bounds what is told of an error, in bytes.
+// maxDetail bounds the part of an error that a text repeats, in bytes.
 const maxDetail = 500
 
-// sentence is what happened with why, where that is known.
+// sentence joins what happened and why. It cleans why, which may come from a
+// hypervisor.
 func sentence(what, why string) string {
 	why = strings.TrimSuffix(strings.TrimSpace(host.CleanTo(why, maxDetail)), ".")
 	if why == "" {

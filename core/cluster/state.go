@@ -14,13 +14,14 @@ import (
 )
 
 const (
-	// maxRows is how many hosts, and how many clusters, are told one by one.
+	// maxRows is how many hosts, and how many clusters, the summary lists.
 	maxRows = 500
-	// maxMembers is how many nodes of one cluster are.
+	// maxMembers is how many nodes of one cluster the summary lists.
 	maxMembers = 100
 )
 
-// Rates is which load the service is to a host, or to all hosts of a cluster.
+// Rates is the load that the service causes on a host or on all hosts of a
+// cluster. Package load records it.
 type Rates struct {
 	Requests     *float64 `json:"requests_per_minute" example:"2.4" doc:"Requests that the service sends to the hypervisor, average per minute over the last five minutes; null if the driver does not count them"`
 	Busy         *float64 `json:"busy_s_per_minute" example:"0.07" doc:"Seconds per minute for which these requests keep the hypervisor busy, from connecting to the end of the response. File uploads count; requests that only wait for a task do not"`
@@ -28,7 +29,7 @@ type Rates struct {
 	BusyHour     *float64 `json:"busy_s_per_minute_1h" example:"0.06" doc:"Same as busy_s_per_minute, averaged over the last hour"`
 }
 
-// round leaves what people read.
+// round rounds the rates to three decimals.
 func (r *Rates) round() {
 	for _, f := range []*float64{r.Requests, r.Busy, r.RequestsHour, r.BusyHour} {
 		if f != nil {
@@ -37,7 +38,7 @@ func (r *Rates) round() {
 	}
 }
 
-// HostState is how one host stands.
+// HostState is the state of one host.
 type HostState struct {
 	ID            int64      `json:"id" example:"1"`
 	Name          string     `json:"name" example:"lab"`
@@ -52,7 +53,8 @@ type HostState struct {
 	Rates
 }
 
-// ClusterState is how one cluster stands.
+// ClusterState is the state of one cluster. A standalone host is a cluster with
+// an empty name.
 type ClusterState struct {
 	ID           int64      `json:"id" example:"1"`
 	Name         string     `json:"name" example:"prod" doc:"Name of the cluster; empty for a standalone host"`
@@ -69,7 +71,7 @@ type ClusterState struct {
 	Rates
 }
 
-// Member is what is known of one node of a cluster besides its state.
+// Member is a node of a cluster.
 type Member struct {
 	Node            string     `json:"node" example:"pve1"`
 	HostID          *int64     `json:"host_id" example:"1" doc:"The host registered at the node; null if none is"`
@@ -83,13 +85,15 @@ type Member struct {
 	ReadAt          *time.Time `json:"read_at" example:"2026-01-31T12:00:00Z" doc:"When the subscription was read from the node, once a day; also the release and the certificate, unless a host on the node reported them later"`
 }
 
+// selectHostStates lists unreachable hosts first, so that the limit never hides
+// them behind healthy ones.
 const selectHostStates = `WITH ` + visible + `
 SELECT h.id, h.name, h.team_id, h.cluster_id, h.status, h.ok_at, NULLIF(h.version, ''), h.version_at, h.certificate_ends_at,
 	(SELECT min(ends_at) FROM host_credentials k WHERE k.host_id = h.id), r.requests, r.seconds, r.hour_requests, r.hour_seconds
 FROM h LEFT JOIN (` + load.RatesSQL + `) r ON r.host_id = h.id
 ORDER BY h.status <> 'unreachable', lower(h.name), h.id LIMIT $3`
 
-// hostStates are the hosts that may be seen, those that are away first.
+// hostStates returns the visible hosts, unreachable ones first.
 func (s *Store) hostStates(ctx context.Context, visible identity.VisibleTeams) ([]HostState, error) {
 	rows, err := s.DB.Pool.Query(ctx, selectHostStates, visible.All, visible.Teams, maxRows)
 	if err != nil {
@@ -105,6 +109,7 @@ func (s *Store) hostStates(ctx context.Context, visible identity.VisibleTeams) (
 	return states, db.Problem(err)
 }
 
+// selectClusterStates sums the usage of nodes and storages per cluster.
 const selectClusterStates = `WITH ` + visible + `, r AS (SELECT h.cluster_id, sum(requests) AS requests, sum(seconds) AS seconds,
 	sum(hour_requests) AS hour_requests, sum(hour_seconds) AS hour_seconds FROM h JOIN (` + load.RatesSQL + `) r ON r.host_id = h.id
 	GROUP BY h.cluster_id),
@@ -118,7 +123,8 @@ FROM clusters c LEFT JOIN r ON r.cluster_id = c.id LEFT JOIN n ON n.cluster_id =
 	LEFT JOIN s ON s.cluster_id = c.id WHERE c.id IN (SELECT cluster_id FROM h)
 ORDER BY c.quorate IS NOT FALSE, lower(c.name), c.id LIMIT $3`
 
-// selectMembers has the nodes of the clusters $3, the first $4 of each. Releases and the number of nodes are of all of a cluster.
+// selectMembers lists the first $4 nodes of each cluster in $3. The number of
+// nodes and the list of releases cover all nodes of the cluster.
 const selectMembers = `WITH ` + visible + `, ` + members + `
 SELECT cluster_id, n, versions, name, entry, status, status_since, NULLIF(version, ''), certificate_ends_at, NULLIF(subscription, ''),
 	NULLIF(subscription_due, ''), NULLIF(level, ''), facts_at
@@ -128,7 +134,8 @@ JOIN (SELECT cluster_id AS of, coalesce(array_agg(DISTINCT version ORDER BY vers
 	FROM m GROUP BY cluster_id) v ON v.of = m.cluster_id
 WHERE place <= $4 ORDER BY cluster_id, place`
 
-// clusterStates are the clusters that may be seen with their nodes, those without quorum first.
+// clusterStates returns the visible clusters with their nodes, those without
+// quorum first. It takes two queries whatever the number of clusters.
 func (s *Store) clusterStates(ctx context.Context, visible identity.VisibleTeams) ([]ClusterState, error) {
 	rows, err := s.DB.Pool.Query(ctx, selectClusterStates, visible.All, visible.Teams, maxRows)
 	if err != nil {

@@ -16,12 +16,15 @@ import (
 )
 
 const (
-	// fillingDays is how soon a storage must be full to be listed, and maxFilling how many are.
+	// fillingDays is how soon a storage must be full to be listed, in days, and
+	// maxFilling how many storages are listed.
 	fillingDays = 90
 	maxFilling  = 5
-	// growthAge is how old a forecast may be. It changes with the hourly samples only, and reads two weeks of them for every storage.
+	// growthAge is how long forecasts are cached. They change only with the
+	// hourly samples, and computing them reads two weeks of samples of every
+	// storage.
 	growthAge = 10 * time.Minute
-	// maxForecasts bounds what is kept between two forecasts.
+	// maxForecasts bounds the cached forecasts.
 	maxForecasts = 10_000
 )
 
@@ -48,7 +51,8 @@ type forecasts struct {
 	days []float64
 }
 
-// filling returns the storages that may be seen and will be full soonest, one row for a shared one.
+// filling returns the visible storages that will be full soonest. A shared
+// storage appears once, with the earliest of the forecasts of its nodes.
 func (s *Store) filling(ctx context.Context, visible identity.VisibleTeams) ([]StorageForecast, error) {
 	known, err := s.forecast.read(ctx, s.DB)
 	if err != nil || len(known.ids) == 0 {

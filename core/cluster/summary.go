@@ -9,7 +9,8 @@ import (
 	"github.com/hostler/hostler/core/load"
 )
 
-// Usage is what is used, and what there is. Sums leave out what is not known, and are zero when nothing is.
+// Usage has what is used and the total. The sums leave out what is not known;
+// they are zero if nothing is known.
 type Usage struct {
 	CPUsUsed         float64 `json:"cpus_used" example:"11.5" doc:"Cores in use on all nodes"`
 	CPUs             float64 `json:"cpus" example:"64"`
@@ -19,7 +20,8 @@ type Usage struct {
 	DiskTotalBytes   int64   `json:"disk_total_bytes" doc:"Size in bytes of all storages. A shared storage counts once per cluster, by its name"`
 }
 
-// Summary is figures over all hosts that may be seen. Sums leave out what is not known, and are zero when nothing is.
+// Summary is the overview of all visible hosts. The sums leave out what is not
+// known; they are zero if nothing is known.
 type Summary struct {
 	Hosts             int64 `json:"hosts" example:"3"`
 	HostsOnline       int64 `json:"hosts_online" example:"2"`
@@ -44,11 +46,13 @@ type Summary struct {
 	ByHost        []HostState       `json:"by_host" doc:"State of each host and the load that the service causes on it, unreachable hosts first; at most 500"`
 }
 
-// eachStorage are, in SQL, the storages of the hosts h. A shared one is what the node says that has the most of it to tell, for one that
-// has not mounted it says nothing.
+// eachStorage has one row per storage of the hosts h. Every node reports a
+// shared storage; the largest values count, because a node that has not mounted
+// the storage reports nothing.
 const eachStorage = `SELECT s.cluster_id, max(s.used) AS used, max(s.total) AS total FROM storages s JOIN h ON h.id = s.host_id
 	GROUP BY s.cluster_id, s.name, CASE WHEN s.shared THEN '' ELSE s.node END`
 
+// selectSummary computes all counts and sums in one row.
 const selectSummary = `
 WITH h AS (SELECT id, cluster_id, status FROM hosts WHERE $1 OR team_id = ANY ($2)),
 hosts AS (SELECT count(*) AS n, count(*) FILTER (WHERE status = 'online') AS online, count(DISTINCT cluster_id) AS clusters FROM h),
@@ -72,8 +76,10 @@ SELECT hosts.n, hosts.online, hosts.clusters, nodes.n, nodes.online, guests.vms,
 	load.requests, load.seconds, load.hour_requests, load.hour_seconds
 FROM hosts, nodes, guests, apps, storages, load`
 
-// Summary gives the figures in one query, and what stands beside them in a few: none of them depends on the number of hosts or guests in
-// anything but rows.
+// Summary returns the overview. The totals take one query and the lists a few
+// more; the number of queries does not depend on the number of hosts and
+// guests. The queries do not share a snapshot, so the parts may differ by what
+// a poll changed in between.
 func (s *Store) Summary(ctx context.Context, visible identity.VisibleTeams) (*Summary, error) {
 	f := &Summary{}
 	err := s.figures(ctx, visible, f)
@@ -95,6 +101,7 @@ func (s *Store) Summary(ctx context.Context, visible identity.VisibleTeams) (*Su
 	return f, nil
 }
 
+// figures reads the counts and sums.
 func (s *Store) figures(ctx context.Context, visible identity.VisibleTeams, f *Summary) error {
 	err := s.DB.Pool.QueryRow(ctx, selectSummary, visible.All, visible.Teams).Scan(&f.Hosts, &f.HostsOnline, &f.Clusters, &f.Nodes,
 		&f.NodesOnline,

@@ -1,13 +1,30 @@
-// Package console gives people the consoles of guests and the shells of nodes: terminals, and graphical ones that carry RFB.
+// Package console opens the consoles of guests and the shells of nodes: text
+// terminals, and graphical consoles that carry RFB (RFC 6143), the protocol of
+// VNC.
 //
-// A console is opened at the hypervisor when its ticket is made, so that whatever stands in the way is told before any socket: no such
-// guest, no free port, a node that is off, a privilege that lacks, an old release. It is held by that process until the socket comes. A
-// socket that comes to another instance, or after what was held has ended, has the console opened anew before it is accepted. So no state
-// but the row of the ticket is needed by more than one instance.
+// A client opens a console in two requests. The first one asks for a ticket
+// (Issue), the second one opens a WebSocket with the ticket (Redeem, then
+// Session.Serve):
 //
-// Hypervisors give each graphical console a password of its own, which another instance would not know. Therefore the service answers the
-// hypervisor's challenge itself and asks the person's client for a password that is made of the ticket: whoever has the ticket can compute
-// it, nobody else can, and it is stored nowhere.
+//	Issue   opens the console at the hypervisor, holds it, returns a ticket
+//	Redeem  uses the ticket up and takes the held console
+//	Serve   copies between the socket and the console until one side ends
+//
+// The console is opened for the ticket already, so that an ordinary response
+// reports everything that can fail: a guest that does not exist, no free port,
+// a node that is off, a missing privilege, an old release. The process that
+// issued the ticket holds the console until the socket arrives. If the socket
+// arrives at another instance, or the held console has ended, Redeem opens the
+// console again before it accepts the socket. Instances therefore share nothing
+// but the row of the ticket.
+//
+// Hypervisors give each graphical console its own password, which another
+// instance would not know. The service therefore answers the hypervisor's
+// challenge itself and asks the client for a password that is derived from the
+// ticket. Whoever has the ticket can compute it, nobody else can, and it is
+// stored nowhere.
+//
+// Terminals can be recorded, depending on the settings; see recorder.
 package console
 
 import (
@@ -23,46 +40,54 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// Store opens consoles. It is safe for concurrent use.
+// Store opens consoles. It is safe for concurrent use. DB, Hosts and Keys are
+// required.
 type Store struct {
 	DB    *db.DB
 	Hosts host.Opener
-	// Keys seal what recordings are encrypted with.
+	// Keys encrypt the data keys of recordings.
 	Keys secret.Keys
-	// TicketLifetime is how long a ticket is good; 30 s when zero.
+	// TicketLifetime is how long a ticket is valid, and how long its console is
+	// held; 0 means 30 s.
 	TicketLifetime time.Duration
-	// IdleUnit is what the setting console.idle_s counts; 1 s when zero. For tests.
+	// IdleUnit is the unit of the setting console.idle_s; 0 means 1 s. Tests
+	// make it shorter.
 	IdleUnit time.Duration
 
 	begin sync.Once
-	// instance names this process among those on the database.
+	// instance is a random name of this process. A ticket names the instance
+	// that holds its console.
 	instance string
-	mu       sync.Mutex
-	held     map[int64]*link
-	closed   bool
+	// mu protects held and closed. held has the open consoles by ticket ID.
+	mu     sync.Mutex
+	held   map[int64]*link
+	closed bool
 }
 
-// Target is the object of a console.
+// Target is the object whose console is opened.
 type Target struct {
-	// Kind is "vm", "app" or "host", and ID and Name are those of the API.
+	// Kind is "vm", "app" or "host". ID and Name are those of the API.
 	Kind   string
 	ID     int64
 	Name   string
 	TeamID int64
 	HostID int64
-	// Guest is nil for a shell of Node.
+	// Guest is nil for the shell of a node. Node is then the name of the node.
 	Guest *guest.Guest
 	Node  string
 }
 
 // Request describes the wanted console.
 type Request struct {
-	// Kind is empty for a terminal where there is one, else the graphical console.
+	// Kind is empty for the default: a terminal if the target has one,
+	// otherwise the graphical console.
 	Kind hypervisor.ConsoleKind
-	// Columns and Rows are the first size of a terminal; zero for the hypervisor's.
+	// Columns and Rows are the initial size of a terminal; 0 leaves it to the
+	// hypervisor.
 	Columns, Rows int
 }
 
+// hold returns how long a ticket is valid.
 func (s *Store) hold() time.Duration {
 	if s.TicketLifetime <= 0 {
 		return 30 * time.Second
@@ -70,8 +95,9 @@ func (s *Store) hold() time.Duration {
 	return s.TicketLifetime
 }
 
-// channelTickets announces the number of a ticket that was redeemed by another
-// instance than the one that holds its console.
+// channelTickets is the PostgreSQL channel that announces the ID of a ticket
+// that was used at an instance other than the one that holds its console. The
+// holder then closes the console, because some guests allow only one at a time.
 const channelTickets = "console_tickets"
 
 // start gives the process its name, and subscribes to the announcements about

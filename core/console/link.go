@@ -26,11 +26,14 @@ import (
 )
 
 const (
-	// openLimit bounds the opening of a console at the hypervisor.
+	// openLimit bounds opening a console at the hypervisor. Closing unused ones
+	// after a lost connection to the database uses it, too.
 	openLimit = 20 * time.Second
-	// mostHeld are the consoles that a process holds for sockets to come.
+	// mostHeld is how many consoles a process holds. Further ones are closed at
+	// once, and Redeem opens them again.
 	mostHeld = 256
-	// pieceSize is how much is read from a console at once, in bytes.
+	// pieceSize is how many bytes one Read or Write of a console transfers at
+	// most.
 	pieceSize = 32 << 10
 )
 
@@ -55,7 +58,8 @@ type piece struct {
 	err  error
 }
 
-// mostAhead are the pieces that are read ahead.
+// mostAhead is how many pieces are read ahead, at most 256 KiB per held
+// console. When they are full, the hypervisor has to wait.
 const mostAhead = 8
 
 // readAhead reads until the console is taken or ends.
@@ -130,6 +134,8 @@ func (s *Store) by(ctx context.Context, t Target) (int64, error) {
 	return id, nil
 }
 
+// openBy opens a console through one host. On failure it closes the connection
+// to the host; on success link.Close does.
 func (s *Store) openBy(ctx context.Context, hostID int64, t Target, o Request) (_ *link, err error) {
 	at, err := s.Hosts.Open(ctx, hostID, endpoint.Console)
 	if err != nil {
@@ -168,7 +174,8 @@ func (s *Store) openBy(ctx context.Context, hostID int64, t Target, o Request) (
 	return l, nil
 }
 
-// authenticate answers the hypervisor's challenge.
+// authenticate answers the hypervisor's challenge with the password of the
+// console. Closing the console is the only way to interrupt it when ctx ends.
 func authenticate(ctx context.Context, c hypervisor.Console) error {
 	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
 	err := rfb.Authenticate(c, c.Password())
@@ -182,7 +189,9 @@ func authenticate(ctx context.Context, c hypervisor.Console) error {
 	return err
 }
 
-// problemOf is plugin.Problem for the errors of an opening.
+// problemOf is plugin.Problem for errors of opening a console. The fault of the
+// field kind becomes one of the query parameter, and Busy becomes
+// console_unavailable with the advice to retry after 10 s.
 func problemOf(err error) error {
 	var e *sdk.Error
 	if !errors.As(err, &e) {
@@ -213,8 +222,9 @@ func (s *Store) keep(id int64, l *link) {
 	}
 }
 
-// take returns the console that is held for a ticket, unless it has ended; nil
-// for none.
+// take returns the console that is held for a ticket. It returns nil if there
+// is none, or if the console has ended meanwhile, which the output that was
+// read ahead shows.
 func (s *Store) take(id int64) *link {
 	s.mu.Lock()
 	l := s.held[id]
@@ -279,7 +289,9 @@ func (s *Store) releaseUsed() {
 	}
 }
 
-// read returns the next output of the console, in the buffer or not.
+// read returns the next output of the console. The slice is either what was
+// read ahead or a part of buffer; it is valid until the next call. The first
+// call ends the reading ahead.
 func (l *link) read(buffer []byte) ([]byte, error) {
 	l.taken.Store(true)
 	if len(l.early) > 0 {

@@ -29,25 +29,34 @@ import (
 )
 
 const (
-	// chunkTime is how much of a terminal's output a killed service loses of a recording, and chunkSize how much is gathered at most, in
-	// bytes: a console waits while its recording is not kept.
+	// chunkTime is how often output is stored: a killed service loses that much
+	// of a recording. chunkSize is how many bytes are collected at most; when
+	// it is reached, the console waits until they are stored.
 	chunkTime = time.Second
 	chunkSize = 256 << 10
-	// chunkLimit bounds the storing of one chunk. What cannot be kept for so long ends the console.
+	// chunkLimit bounds storing one chunk, with attempts every chunkRetry. If a
+	// chunk cannot be stored in that time, the console ends: nobody may use a
+	// recorded console without the recording.
 	chunkLimit = 20 * time.Second
 	chunkRetry = 500 * time.Millisecond
-	// roomStep is after how much more that was stored a recording looks again whether there is room for it, in bytes.
+	// roomStep is how many bytes a recording may grow before it checks the
+	// total limit of all recordings again.
 	roomStep = 1 << 20
-	// aliveTime is how often a recording says that it goes on, and lostTime after which silence it does not.
+	// aliveTime is how often a silent recording updates its row, and lostTime
+	// how old the last update of a running recording may be. An older one is
+	// lost: its process was killed.
 	aliveTime = 20 * time.Second
 	lostTime  = "2 minutes"
-	// foreignKeyViolation is PostgreSQL's code of a row that names one which is gone.
+	// foreignKeyViolation is the SQLSTATE of a chunk whose recording was
+	// deleted.
 	foreignKeyViolation = "23503"
 )
 
-// SealedTable is the column with the keys of recordings, for the rotation of keys.
+// SealedTable is the column with the data keys of recordings, for the rotation
+// of the key. Only the data keys are re-encrypted; the chunks stay as they are.
 var SealedTable = secret.Table{Name: "console_recordings", Column: "data_key", Key: []string{"id"}}
 
+// dataKeyPlace ties an encrypted data key to its row.
 func dataKeyPlace(id int64) secret.Binding {
 	return secret.Binding{Table: SealedTable.Name, Column: SealedTable.Column, Row: secret.Row(id)}
 }
@@ -80,10 +89,13 @@ type recorder struct {
 	began time.Time
 	limit int64
 
+	// mu protects the fields down to failed. The goroutine of run alone uses
+	// number, stored and looked.
 	mu    sync.Mutex
 	room  *sync.Cond // for more lines, or for the news that none are taken
 	lines bytes.Buffer
-	// part is the beginning of a character whose rest has not come yet.
+	// part is the beginning of a UTF-8 sequence whose rest has not arrived. A
+	// Read can split a character, but a line of JSON must not.
 	part      []byte
 	shown     int64 // bytes of output in lines
 	truncated bool
@@ -95,7 +107,7 @@ type recorder struct {
 
 	number int
 	stored int64
-	// looked is how much was stored when it was looked last whether there is room.
+	// looked is the value of stored at the last check of the total limit.
 	looked int64
 }
 
@@ -118,6 +130,9 @@ func (x *Session) record(ctx context.Context, socket Socket) error {
 	return nil
 }
 
+// newRecorder creates a recording with its own random key and stores its
+// header. It fails with insufficient_storage if running recordings alone use up
+// the total limit.
 func (s *Store) newRecorder(ctx context.Context, t Target, o Request) (*recorder, error) {
 	mib, err := setting.Get(ctx, s.DB, setting.ConsoleLimit)
 	if err != nil {
@@ -180,6 +195,7 @@ func (s *Store) newRecorder(ctx context.Context, t Target, o Request) (*recorder
 	return r, nil
 }
 
+// newSeal returns AES-256-GCM with a data key.
 func newSeal(key []byte) (cipher.AEAD, error) {
 	block, err := aes.NewCipher(key)
 	if err != nil {
@@ -198,6 +214,8 @@ func nonce(number int) []byte {
 	return binary.BigEndian.AppendUint64(make([]byte, 4, 12), uint64(number))
 }
 
+// place is the additional data of a chunk. It ties the chunk to its recording
+// and its position, so that chunks cannot be swapped.
 func place(id int64, number int) []byte {
 	return fmt.Appendf(nil, "console recording %d/%d", id, number)
 }
@@ -264,7 +282,8 @@ func (r *recorder) resize(columns, rows int) error {
 	return r.event("r", fmt.Sprintf("%dx%d", columns, rows))
 }
 
-// close stores the rest and the end.
+// close stores the remaining output and the end of the recording, and waits for
+// that. Call it once.
 func (r *recorder) close() error {
 	close(r.closing)
 	<-r.done
@@ -316,7 +335,11 @@ func (r *recorder) take(last bool) (lines []byte, shown int64) {
 	return lines, shown
 }
 
-// storeChunk stores one chunk. It tries again while the database is away.
+// storeChunk compresses, encrypts and stores one chunk, or with empty lines
+// only updates the row. It retries while the database does not answer, for
+// chunkLimit. shown is the number of bytes of output in the chunk. When the
+// size limit of the recording or of all recordings is reached, later output is
+// dropped and the recording is marked as truncated; the console goes on.
 func (r *recorder) storeChunk(ctx context.Context, lines []byte, shown int64, ended bool) error {
 	var content []byte
 	if len(lines) > 0 {

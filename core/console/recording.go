@@ -41,7 +41,8 @@ type Recording struct {
 
 // Filter restricts a list of recordings.
 type Filter struct {
-	// TargetKind and TargetID narrow to those of one thing, UserID to those of one user; zero values narrow nothing.
+	// TargetKind and TargetID select the recordings of one object, UserID those
+	// of one user. Zero values do not filter.
 	TargetKind       string
 	TargetID, UserID int64
 	Offset, Limit    int
@@ -87,10 +88,13 @@ func (s *Store) Recording(ctx context.Context, id int64) (r Recording, err error
 	return r, nil
 }
 
+// noRecording returns the problem not_found.
 func noRecording() error { return problem.New(problem.CodeNotFound, "recording not found") }
 
-// Cast writes a recording, as far as it is stored, as an asciicast v2. It holds
-// no connection to the database while the reader is slow.
+// Cast writes a recording in the format asciicast v2, as far as it is stored.
+// It reads one chunk at a time, so a slow reader holds neither a connection to
+// the database nor much memory. It can be called while the recording is
+// running. A chunk that was changed in the database is an error.
 func (s *Store) Cast(ctx context.Context, id int64, to io.Writer) error {
 	var sealed []byte
 	err := s.DB.Pool.QueryRow(ctx, "SELECT data_key FROM console_recordings WHERE id = $1", id).Scan(&sealed)

@@ -20,20 +20,23 @@ import (
 )
 
 const (
-	// resizeLimit bounds telling a terminal its size, and admitLimit an RFB client's answer to the challenge.
+	// resizeLimit bounds sending a new size to a terminal, and admitLimit the
+	// login of an RFB client.
 	resizeLimit = 5 * time.Second
 	admitLimit  = 30 * time.Second
-	// endLimit is how long the console's own end is waited for where it takes no more input.
+	// endLimit is how long Serve waits for the reader to report why a console
+	// ended, after writing to it failed.
 	endLimit = time.Second
 )
 
 // Socket is the user's end of a console. Messages are binary, except Control
 // and the notice of a recording. One goroutine reads while another one writes.
 type Socket interface {
-	// Read waits for the next message; io.EOF when the person has left.
+	// Read returns the next message. It returns io.EOF if the user has left.
 	Read() (text bool, data []byte, err error)
 	Write(text bool, data []byte) error
-	// End closes the socket and tells why; nil for a console that has come to its end. What is called after the first time does nothing.
+	// End closes the socket with a reason; nil for a console that has ended
+	// normally. Only the first call has an effect.
 	End(cause error)
 }
 
@@ -56,7 +59,8 @@ type Notice struct {
 
 // Session is a console between its ticket and its end.
 type Session struct {
-	// Idle is how long nothing may go through it.
+	// Idle is how long the session may be silent in both directions before the
+	// caller must end it.
 	Idle time.Duration
 
 	store    *Store
@@ -66,9 +70,12 @@ type Session struct {
 	password string
 	recorded bool
 	recorder *recorder
-	// closing is set once the person's side ends, so that what the console then fails with is of no interest.
-	closing  atomic.Bool
-	in, out  atomic.Int64
+	// closing is set when the user's side ends. The errors of the console that
+	// follow are expected and not reported.
+	closing atomic.Bool
+	in, out atomic.Int64
+	// received is what an RFB client sent after its login in the same message;
+	// Serve passes it on to the console.
 	received []byte // what of a message was not read yet, of a graphical console
 }
 
@@ -244,6 +251,7 @@ func (x *Session) receive(ctx context.Context, socket Socket) error {
 	}
 }
 
+// typed sends input to the console.
 func (x *Session) typed(data []byte) error {
 	if err := x.link.write(data); err != nil {
 		return &brokenError{err}
@@ -278,7 +286,7 @@ func (x *Session) control(ctx context.Context, data []byte) error {
 	return nil
 }
 
-// admit asks the user's RFB client for the password.
+// admit lets the user's RFB client log in with the password of the ticket.
 func (x *Session) admit(socket Socket) error {
 	late := time.AfterFunc(admitLimit, func() { socket.End(problem.New(problem.CodeTimeout, "the client did not log in to the console")) })
 	defer late.Stop()
@@ -295,8 +303,8 @@ func (x *Session) admit(socket Socket) error {
 	return err
 }
 
-// client is the RFB client behind a socket. What it sends after the log-in
-// stays in the session.
+// client is the RFB client behind a socket as an io.ReadWriter. What it sends
+// after the login stays in session.received.
 type client struct {
 	session *Session
 	socket  Socket

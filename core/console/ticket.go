@@ -23,15 +23,17 @@ import (
 // holds a console open at a hypervisor.
 const mostTickets = 8
 
-// Ticket is the right to open one console once.
+// Ticket is the right to open one console once. It is bound to the user, the
+// session or API key, and the target for which it was issued.
 type Ticket struct {
-	// Ticket is the secret itself, in 43 characters. It is shown once.
+	// Ticket is the secret of 43 characters. It is returned once; only its hash
+	// is stored.
 	Ticket  string
 	Kind    hypervisor.ConsoleKind
 	Expires time.Time
-	// Password is what an RFB client answers the socket's challenge with; empty for terminals.
+	// Password is the password for an RFB client; empty for terminals.
 	Password string
-	// Recorded says that what the terminal shows will be kept.
+	// Recorded says that the output of the terminal will be recorded.
 	Recorded bool
 }
 
@@ -59,6 +61,8 @@ func (s *Store) Issue(ctx context.Context, t Target, o Request) (Ticket, error) 
 	return made, nil
 }
 
+// issue opens the console and makes the reserved ticket valid, together with
+// the entry of the audit log.
 func (s *Store) issue(ctx context.Context, id int64, t Target, o Request, text string) (made Ticket, l *link, err error) {
 	if l, err = s.dial(ctx, t, o); err != nil {
 		return made, nil, err

@@ -13,10 +13,12 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// cleanLimit bounds how long a machine is asked to take away what a run has left.
+// cleanLimit bounds removing what a run left on the machine.
 const cleanLimit = 2 * time.Minute
 
-// cleanUp takes the run and the bundle away from the machine, where nothing of it goes on any more. What stays is told.
+// cleanUp removes the files of the run and the bundle from the machine. It
+// leaves them if the run may still be going on there, and notes in the
+// transcript what stays. A failure does not change the result of the job.
 func (w *work) cleanUp() {
 	if w.End != nil && (w.End.Phase == lostPhase || w.End.Phase == gonePhase && w.node.heard.Load() == 0) {
 		w.run.Note("left on the machine: %s and %s", nodeunit.FolderOf(w.Mark), placeOf(&w.manifest))
@@ -41,7 +43,9 @@ func (w *work) cleanUp() {
 	}
 }
 
-// tagFailed marks what a failed install has left, where the host has a token that may. The job's own tag stays.
+// tagFailed adds the tag hostler-failed to the containers that a failed install
+// left, if the host has a token that may change them. They keep the tag of the
+// job.
 func (w *work) tagFailed(ctx context.Context, found []hypervisor.Guest) {
 	for _, g := range found {
 		if slices.Contains(g.Tags, failedTag) {

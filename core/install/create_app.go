@@ -18,7 +18,7 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// evidence is what has shown that an install has succeeded, as it is kept.
+// evidence is what proved that an install succeeded, as stored in app_installs.
 type evidence struct {
 	ExitCode  int       `json:"exit_code"`
 	Done      bool      `json:"done"`
@@ -28,7 +28,8 @@ type evidence struct {
 	EndedAt   time.Time `json:"ended_at"`
 }
 
-// createApp makes the app in the transaction that ends the job.
+// createApp makes the app in the transaction that ends the job, so that there
+// is neither an app of an unfinished job nor a successful job without an app.
 func (w *work) createApp(g hypervisor.Guest) {
 	w.run.AtEnd(func(ctx context.Context, tx *db.Tx) error {
 		id, err := w.app(ctx, tx, g)
@@ -50,7 +51,8 @@ func (w *work) createApp(g hypervisor.Guest) {
 	})
 }
 
-// app writes the app's row. Somebody may have adopted the container while the scripts ran: that row is the app's then.
+// app inserts the app and returns its ID. If somebody adopted the container
+// while the scripts were running, it uses that app.
 func (w *work) app(ctx context.Context, tx *db.Tx, g hypervisor.Guest) (id int64, err error) {
 	var uid *string
 	if g.UID != "" {
@@ -91,7 +93,8 @@ func (w *work) app(ctx context.Context, tx *db.Tx, g hypervisor.Guest) (id int64
 	return id, nil
 }
 
-// kept writes what the app was installed by, and the first version of its script.
+// kept stores how the app was installed, and the first version of its script.
+// Updates start from these.
 func (w *work) kept(ctx context.Context, tx *db.Tx, id int64, g hypervisor.Guest) error {
 	overrides, err := json.Marshal(w.Overrides)
 	if err != nil {

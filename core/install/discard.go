@@ -21,9 +21,14 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// Discard destroys a container that an install has left which made no app of it, by a job. It is found by the mark of the install, as the
-// hypervisor tells of it now; of several each takes a request. confirm must be the container's name. Problems besides those of guest.Work:
-// not_found; invalid_state for a job that is no install, has not ended or has made an app, and where nothing is left of it.
+// Discard starts a job that destroys a container that a failed install left. It
+// finds the container by the tag of the install, as the hypervisor reports it
+// now. If there are several, each takes a request. confirm must be the
+// container's name.
+//
+// Problems in addition to those of guest.Work: not_found; invalid_state for a
+// job that is not an install, has not ended or has made an app, and if no
+// container is left.
 func (s *Store) Discard(ctx context.Context, jobID, teamID int64, guests *guest.Store, confirm *string) (guest.StartResult, error) {
 	w, err := s.left(ctx, jobID)
 	if err != nil {
@@ -48,7 +53,7 @@ func (s *Store) Discard(ctx context.Context, jobID, teamID int64, guests *guest.
 	return guest.Discard.Start(ctx, s.Actor, r, hypervisor.DestroySpec{Purge: true})
 }
 
-// left is an install that has ended without an app.
+// left returns the parameters of an install that has ended without an app.
 func (s *Store) left(ctx context.Context, jobID int64) (*work, error) {
 	var kind string
 	var status job.Status
@@ -75,8 +80,10 @@ func (s *Store) left(ctx context.Context, jobID int64) (*work, error) {
 	return w, nil
 }
 
-// remembered are the containers with the mark that the polls have seen and that are there. A token that may not look at them does not have
-// them in its list, and is refused here, with what it lacks.
+// remembered returns the tagged containers that the polls found and that still
+// exist. It matters for a token that lacks the right to see them: the list of
+// the hypervisor then omits them, but reading one fails with the missing
+// privilege.
 func (w *work) remembered(ctx context.Context) ([]hypervisor.Guest, error) {
 	rows, err := w.DB.Pool.Query(ctx, `SELECT node, ref, coalesce(uid, ''), name FROM guests
 		WHERE cluster_id = $1 AND kind = 'container' AND $2 = ANY (tags) ORDER BY id LIMIT 10`, w.ClusterID, w.Mark)
@@ -108,7 +115,8 @@ func (w *work) remembered(ctx context.Context) ([]hypervisor.Guest, error) {
 		})
 }
 
-// row is the row of a container, for which the host is polled where there is none yet.
+// row returns the cache row of a container. If there is none yet, it polls the
+// host once.
 func (s *Store) row(ctx context.Context, w *work, g hypervisor.Guest, guests *guest.Store) (*guest.Guest, error) {
 	for polled := false; ; polled = true {
 		var id int64

@@ -14,7 +14,8 @@ import (
 	"github.com/hostler/hostler/core/secret"
 )
 
-// params are those of the job.
+// params returns the parameters of the job. The queue encrypts the fields of
+// the type secret.String.
 func (r *request) params() *params {
 	m := &r.offer.Bundle.Manifest
 	p := &params{HostID: r.HostID, ClusterID: r.place.ClusterID, Node: r.offer.Host.Node, Path: r.Path, Title: r.offer.Entry.Name,
@@ -28,7 +29,7 @@ func (r *request) params() *params {
 	return p
 }
 
-// secrets are the overrides that are secret.
+// secrets returns the values of the secret overrides.
 func (r *request) secrets() (all []string) {
 	for _, o := range r.offer.Entry.Overrides {
 		if value := r.Overrides[o.Key]; o.Secret && value != "" {
@@ -38,7 +39,7 @@ func (r *request) secrets() (all []string) {
 	return all
 }
 
-// shown are the overrides without what is secret.
+// shown returns the overrides, with nil instead of a secret.
 func (r *request) shown() map[string]*string {
 	all := map[string]*string{}
 	for key, value := range maps.All(r.Overrides) {
@@ -52,7 +53,8 @@ func (r *request) shown() map[string]*string {
 	return all
 }
 
-// asked is the request as it is asked again. What is secret in it is null, which is refused: it must be given again.
+// asked returns the request as a retry of the job would send it. Secrets are
+// null, which the API refuses: they must be given again.
 func (r *request) asked() map[string]any {
 	all := map[string]any{"slug": r.Path, "host_id": r.HostID, "name": r.Name, "consent": true, "sum": r.offer.Bundle.Sum,
 		"storage": r.place.Storage, "template_storage": r.place.TemplateStorage, "bridge": r.place.Bridge}
@@ -71,7 +73,8 @@ func (r *request) asked() map[string]any {
 	return all
 }
 
-// tell writes the plan.
+// tell writes the plan: what runs as root, which container it creates, and what
+// is not pinned.
 func (r *request) tell(_ context.Context, p *plan.Plan) error {
 	h := &r.offer.Host
 	p.Add(plan.KindHost, h.Name, "%d files of the bundle %s run as root on the machine of %s, the node %s.",
@@ -93,7 +96,8 @@ func (r *request) tell(_ context.Context, p *plan.Plan) error {
 	return nil
 }
 
-// enqueue makes the job together with the consent that it runs by.
+// enqueue stores the consent, reserves the ID and makes the job in one
+// transaction.
 func (r *request) enqueue(ctx context.Context) (guest.StartResult, error) {
 	p := r.params()
 	caller := identity.FromContext(ctx)

@@ -16,10 +16,12 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// askLimit bounds one question to the hypervisor.
+// askLimit bounds one request to the hypervisor.
 const askLimit = time.Minute
 
-// decideOutcome ends the job by what there is.
+// decideOutcome ends the job: it looks for the container, decides, tags what a
+// failed install left, cleans up, and makes the app. It runs again from the
+// start after an interruption, so all its steps can be repeated.
 func (w *work) decideOutcome(ctx context.Context) error {
 	found, err := w.containers(ctx)
 	if err != nil {
@@ -53,15 +55,18 @@ func (w *work) decideOutcome(ctx context.Context) error {
 	return nil
 }
 
-// succeeded reports whether the scripts have ended as those do that have succeeded.
+// succeeded reports whether the scripts ended as successful ones do. An exit
+// status of 0 is not enough if the source defines a text that successful
+// scripts print.
 func (w *work) succeeded() bool {
 	e := w.End
 	return e.Phase == nodeunit.Ended && e.ExitCode == 0 && e.Signal == "" && !e.TimedOut && !e.Changed && !e.OutOfMemory && e.Asked == "" &&
 		(w.Done || w.Launch.Succeeded == "")
 }
 
-// containers are those with the mark, as the hypervisor tells of them now. Scripts that have ended well must have left one that runs, and
-// a hypervisor may list it a moment later: it is looked for again for a while.
+// containers returns the containers with the tag of the job as the hypervisor
+// reports them now. If the scripts succeeded, it waits up to AppearLimit for a
+// running one, because a hypervisor may list a new container late.
 func (w *work) containers(ctx context.Context) (found []hypervisor.Guest, err error) {
 	until := time.Now().Add(cmp.Or(w.AppearLimit, defaultAppear))
 	for {
@@ -82,7 +87,9 @@ func (w *work) containers(ctx context.Context) (found []hypervisor.Guest, err er
 	}
 }
 
-// marked asks the hypervisor for its containers with the mark. Each is read by itself, past any cache.
+// marked asks the hypervisor for the containers with the tag. It reads each one
+// separately, because the list of a cluster may come from a cache and have an
+// old status.
 func (w *work) marked(ctx context.Context) (found []hypervisor.Guest, err error) {
 	return host.CallWithTimeout(ctx, w.Hosts, askLimit, w.HostID, endpoint.Monitoring,
 		func(ctx context.Context, at hypervisor.Host) ([]hypervisor.Guest, error) {
@@ -114,7 +121,7 @@ func (w *work) marked(ctx context.Context) (found []hypervisor.Guest, err error)
 		})
 }
 
-// outcomeText says how the scripts have ended.
+// outcomeText says how the scripts ended.
 func (w *work) outcomeText() string {
 	e := w.End
 	switch {
@@ -158,7 +165,7 @@ func because(why string) string {
 	return " (" + why + ")"
 }
 
-// explained is what the source says of an exit status.
+// explained returns what the source says about an exit status.
 func (w *work) explained(status int) string {
 	for _, e := range w.Launch.Exits {
 		if e.Status == status {
@@ -168,7 +175,8 @@ func (w *work) explained(status int) string {
 	return ""
 }
 
-// verdict is nil where all evidence of success is there.
+// verdict returns nil if everything proves that the install succeeded,
+// otherwise the result of the job.
 func (w *work) verdict(found []hypervisor.Guest) error {
 	text := w.outcomeText() + w.remains(found)
 	one := len(found) == 1 && found[0].Status == hypervisor.GuestRunning
@@ -196,7 +204,7 @@ func (w *work) verdict(found []hypervisor.Guest) error {
 	return job.Fail("%s", text)
 }
 
-// remains says what there is of containers, and how they are destroyed.
+// remains says which containers exist and how to destroy them.
 func (w *work) remains(found []hypervisor.Guest) string {
 	if len(found) == 0 {
 		return "; this job created no container"

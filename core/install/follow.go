@@ -14,10 +14,15 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// maxPrompts is how much is read of what the scripts asked for, in bytes.
+// maxPrompts is how many bytes are read of the file in which the scripts note
+// questions.
 const maxPrompts = 16 << 10
 
-// follow has the run started, where it is not yet, and follows it to its end.
+// follow starts the run, if it is not started yet, and copies its output into
+// the transcript until it ends. It continues at the stored offset after an
+// interruption. If the machine does not answer at all for UnreachableLimit, the
+// run ends as lost. A canceled job does not return here: follow stops the
+// scripts and waits for their end.
 func (w *work) follow(ctx context.Context) error {
 	if err := w.start(ctx); err != nil || w.End != nil {
 		return err
@@ -64,8 +69,9 @@ func (w *work) follow(ctx context.Context) error {
 	}
 }
 
-// start asks for the run's start, which works once however often it is asked for. One that is not on the machine any more is not brought
-// there again: it may have run.
+// start starts the run. Starting is idempotent on the machine. If the files of
+// the run no longer exist there, it is not prepared again, because it may have
+// run.
 func (w *work) start(ctx context.Context) error {
 	state, err := w.look()
 	if plugin.KindOf(err) == plugin.NotFound {
@@ -101,7 +107,8 @@ func (w *work) start(ctx context.Context) error {
 	return w.unreached(err)
 }
 
-// unreached ends to follow a run of which the machine does not tell any more. A job that is to be resumed goes on later.
+// unreached handles an error of the machine. A job that is to be resumed
+// returns the error and continues later; otherwise the run ends as lost.
 func (w *work) unreached(err error) error {
 	var said *plugin.Error
 	switch {
@@ -114,7 +121,7 @@ func (w *work) unreached(err error) error {
 	return w.save()
 }
 
-// look asks how the run is.
+// look reads the state of the run.
 func (w *work) look() (state nodeunit.State, err error) {
 	err = w.run.RetryUnreachable(w.life, func(ctx context.Context) (err error) {
 		state, _, err = nodeunit.ReadState(ctx, w.node, w.Mark, 0, 0)
@@ -123,7 +130,7 @@ func (w *work) look() (state nodeunit.State, err error) {
 	return state, err
 }
 
-// stop tells the run to end where the job shall be canceled.
+// stop stops the scripts if the job was canceled, once.
 func (w *work) stop() error {
 	select {
 	case <-w.run.Canceled():
@@ -142,7 +149,7 @@ func (w *work) stop() error {
 	return w.save()
 }
 
-// over keeps how the run has ended, with what the scripts asked for.
+// over stores how the run ended, with what the scripts asked.
 func (w *work) over(out *nodeunit.Lines, s nodeunit.State) error {
 	if err := out.Close(); err != nil {
 		return err
@@ -163,7 +170,8 @@ func (w *work) over(out *nodeunit.Lines, s nodeunit.State) error {
 	return w.save()
 }
 
-// readPrompts reads what the scripts asked for; empty for nothing. What can be read of it by nobody is something, too.
+// readPrompts returns what the scripts asked; empty for nothing. A file that is
+// too large or unreadable counts as a question.
 func (w *work) readPrompts() (string, error) {
 	var text bytes.Buffer
 	err := w.run.RetryUnreachable(w.life, func(ctx context.Context) error {
@@ -188,5 +196,5 @@ func (w *work) readPrompts() (string, error) {
 	return w.hidden(cmp.Or(strings.Join(lines, "; "), "something")), nil
 }
 
-// hidden is a text without the secrets of the job.
+// hidden removes the secrets of the job from a text.
 func (w *work) hidden(text string) string { return plugin.HideSecrets(text, w.secrets()...) }

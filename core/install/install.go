@@ -1,15 +1,27 @@
-// Package install installs entries of the catalog: it runs the scripts of a bundle on the machine of a host, as root, and makes an app of
-// the container that they have made.
+// Package install installs entries of the catalog. It runs the scripts of a
+// bundle as root on the machine of a host, and makes an app of the container
+// that they create.
 //
-// A request checks all that can be known before, and keeps with its job what will run: the bundle by its checksum, how the source says
-// that it is run, and the consent of the person. The job brings the bundle to the machine and starts it as a unit of systemd
-// (core/nodeunit),
-// which goes on when the service does not. It runs once, whatever dies.
+// A request (Install) checks everything that can be known in advance: the
+// entry, the overrides, the place of the container, SSH access, the consent of
+// the user, and how the source wants the bundle to be run. All of that is
+// stored with the job, the bundle by its checksum, so that the job runs exactly
+// what the user agreed to.
 //
-// Nothing is taken for success but evidence: the scripts have ended well, have asked nothing that nobody answers, have said that they
-// are done, and the hypervisor tells of exactly one running container with the mark that this job alone has. Neither a number nor
-// a text on
-// the screen says which container it is.
+// The job goes through these steps, with checkpoints in between:
+//
+//	begin          copies the files to the machine
+//	start, follow  starts a systemd unit (core/nodeunit) and reads its output
+//	decideOutcome  looks for the container and makes the app
+//
+// The unit keeps running when the service stops, and the next start of the
+// service follows it further. The scripts run once, whatever process dies.
+//
+// An install succeeds only with evidence: the scripts exited well, asked no
+// question that nobody could answer, reported that they are done if the source
+// defines such a text, and the hypervisor reports exactly one running container
+// with the tag of this job. Neither an ID nor a text in the output identifies
+// the container.
 package install
 
 import (
@@ -24,37 +36,43 @@ import (
 	"github.com/hostler/hostler/core/job"
 )
 
-// Kind is the kind of the jobs.
+// Kind is the kind of jobs that install an app.
 const Kind = "app.install"
 
-// BundleReferences are queries for bundle.Store.References: the bundles of apps, and of jobs that have not ended.
+// BundleReferences are queries for bundle.Store.References. They return the
+// bundles that must be kept: those of apps and of unfinished jobs.
 var BundleReferences = []string{
 	"SELECT bundle FROM app_installs",
 	"SELECT params->>'sum' FROM jobs WHERE kind = '" + Kind + "' AND status IN ('queued', 'running') AND params->>'sum' IS NOT NULL",
 }
 
-// Store takes requests and does their jobs. It is safe for several goroutines. All fields but the last are required.
+// Store takes requests and runs their jobs. It is safe for concurrent use. The
+// fields down to Bundles are required.
 type Store struct {
 	DB      *db.DB
 	Hosts   *host.Store
 	Actor   *guest.Actor
 	Catalog *catalog.Store
 	Bundles *bundle.Store
-	// Sync polls a host now; it is called when a container may have come to be. Nil leaves that to the next poll.
+	// Sync polls a host now. It is called when there may be a new container;
+	// nil leaves that to the next poll.
 	Sync func(ctx context.Context, hostID int64) error
 
-	// UnreachableLimit is for how long a machine may not answer before the job gives up to follow what runs there; zero is an hour.
+	// UnreachableLimit is how long a machine may not answer before the job
+	// stops following its run; 0 means an hour.
 	UnreachableLimit time.Duration
-	// AppearLimit is for how long the container of scripts that have ended well is looked for; zero is 30 s.
+	// AppearLimit is how long the job looks for the container of successful
+	// scripts; 0 means 30 s.
 	AppearLimit time.Duration
-	// Pause is the time between two looks at what a job waits for; zero is 5 s.
+	// Pause is the delay between two checks while the job waits; 0 means 5 s.
 	Pause time.Duration
 
-	// hook is called at named points, for tests that stop there.
+	// hook is called at named points. Tests use it to stop there.
 	hook func(point string, jobID int64)
 }
 
-// Register makes the store the worker of its jobs. They wait for others most of the time, and take no slot.
+// Register makes the store the worker of its jobs. Call it before the queue
+// starts. The jobs take no slot, because they wait most of the time.
 func (s *Store) Register(q *job.Queue) {
 	if s.hook == nil {
 		s.hook = func(string, int64) {}

@@ -5,7 +5,8 @@ import (
 	"strconv"
 )
 
-// limited keeps the beginning of what is written, and forgets the rest.
+// limited is a writer that keeps the first left bytes and drops the rest. It
+// never fails, so the sender does not notice.
 type limited struct {
 	to   *bytes.Buffer
 	left int
@@ -18,6 +19,7 @@ func (l *limited) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// wholeOf parses a whole number.
 func wholeOf(text string) (int64, bool) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	return n, err == nil

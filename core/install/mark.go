@@ -5,13 +5,15 @@ import (
 	"encoding/hex"
 )
 
-// markPrefix is what all marks begin with, and failedTag what the container of an install gets that has failed.
+// markPrefix is the prefix of the tags of all jobs. failedTag is the tag of the
+// container of a failed install.
 const (
 	markPrefix = "hostler-job-"
 	failedTag  = "hostler-failed"
 )
 
-// newMark makes a tag that no other job has, of this service or another one on the same cluster.
+// newMark returns a random tag. It is unique also among other services that
+// manage the same cluster. It is the name of the run on the machine, too.
 func newMark() string {
 	random := make([]byte, 8)
 	_, _ = rand.Read(random) // which never fails

@@ -7,23 +7,28 @@ import (
 	"github.com/hostler/hostler/core/nodeunit"
 )
 
-// output is what is known of what the scripts have printed.
+// output is what was read of the output of the scripts. It is a part of the
+// checkpoint.
 type output struct {
-	// Offset is how many bytes are in the transcript.
+	// Offset is how many bytes of the output are in the transcript.
 	Offset int64 `json:"offset"`
-	// Done says that they have said they are done, and Share how far they were, from 0 to 1.
+	// Done says that the scripts reported that they are done. Share is the
+	// progress from 0 to 1, by the texts that the source defines for it.
 	Done  bool    `json:"done,omitempty"`
 	Share float64 `json:"share,omitempty"`
-	// URL is the last address that they have printed, after that where they say that they are done.
+	// URL is the last URL in the output. If the source defines a text for
+	// success, only URLs after it count.
 	URL string `json:"url,omitempty"`
 }
 
 var address = regexp.MustCompile(`https?://[^\s"'<>` + "`" + `]+`)
 
-// lines takes the output into the transcript.
+// lines returns what copies the output into the transcript.
 func (w *work) lines() *nodeunit.Lines { return &nodeunit.Lines{Take: w.take, Keep: w.save} }
 
-// take takes one line. What a terminal would show in its place one after the other is as many lines; of them the last is told.
+// take handles one line of size bytes. shown are the texts that a terminal
+// would show in that line one after the other, such as a progress bar; all are
+// searched, and the last one is logged.
 func (w *work) take(size int64, shown []string) {
 	w.Offset += size
 	for _, text := range shown {

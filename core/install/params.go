@@ -9,12 +9,12 @@ import (
 	sdk "github.com/hostler/hostler/sdk/catalog"
 )
 
-// params are those of a job.
+// params are the stored parameters of a job.
 type params struct {
 	HostID    int64  `json:"host_id"`
 	ClusterID int64  `json:"cluster_id"`
 	Node      string `json:"node"`
-	// Path is how people name the entry, and Title what it is called.
+	// Path is the name of the entry in the API, and Title its display name.
 	Path   string `json:"path"`
 	Title  string `json:"title"`
 	Source string `json:"source"`
@@ -24,22 +24,23 @@ type params struct {
 	Sum    string `json:"sum"`
 	// Name is the app's and the container's.
 	Name string `json:"name"`
-	// Mark is a tag that no container has but the one of this job, and the name of its run on the machine, which other services use too.
+	// Mark is a tag that only the container of this job has. It is also the
+	// name of the run on the machine.
 	Mark string `json:"mark"`
 	// Spec has the id that was asked for, which other jobs keep off: see guest.ContainerPlace.Reserve.
 	Spec struct {
 		ID string `json:"ID,omitempty"`
 	} `json:"spec"`
-	// Overrides are what was set; null is a secret.
+	// Overrides are the settings of the request; nil is a secret.
 	Overrides map[string]*string `json:"overrides"`
-	// Secrets are the overrides that are secret.
+	// Secrets are the values of the secret overrides.
 	Secrets []secret.String `json:"secrets"`
 	Launch  launch          `json:"launch"`
 	UserID  *int64          `json:"user_id"`
 	Email   string          `json:"email"`
 }
 
-// launch is a catalog.Launch with what is secret in fields that the queue seals.
+// launch is an sdk.Launch whose secrets are in fields that the queue encrypts.
 type launch struct {
 	Interpreter string             `json:"interpreter"`
 	Program     string             `json:"program"`
@@ -56,6 +57,8 @@ type launch struct {
 	VersionFile string             `json:"version_file"`
 }
 
+// variable is an environment variable of the scripts. If Hidden is true, Secret
+// has the value instead of Value.
 type variable struct {
 	Name string `json:"name"`
 	// Value is empty where there is a Secret.
@@ -64,10 +67,11 @@ type variable struct {
 	Secret secret.String `json:"secret"`
 }
 
-// usualLimit is how long scripts may run whose source says nothing.
+// usualLimit is how long scripts may run if the source sets no limit.
 const usualLimit = time.Hour
 
-// launchOf keeps a launch. A variable that has one of the secrets in it is one, whatever the source says.
+// launchOf converts a launch. A variable that contains one of the secrets is
+// hidden, whatever the source says about it.
 func launchOf(l sdk.Launch, secrets []string) launch {
 	kept := launch{Interpreter: l.Interpreter, Program: l.Program, Arguments: l.Arguments, PathFolders: l.PathFolders,
 		Input: secret.New(l.Input), Prepare: l.Prepare, Sentinel: l.Sentinel, Succeeded: l.Succeeded, Steps: l.Steps, Exits: l.Exits,
@@ -85,7 +89,7 @@ func launchOf(l sdk.Launch, secrets []string) launch {
 	return kept
 }
 
-// value is what the scripts get.
+// value returns the value that the scripts get.
 func (v variable) value() string {
 	if v.Hidden {
 		return v.Secret.Reveal()
@@ -93,7 +97,7 @@ func (v variable) value() string {
 	return v.Value
 }
 
-// shown is the environment by name; null is a secret.
+// shown returns the environment by name; nil is a secret.
 func (l *launch) shown() map[string]*string {
 	all := map[string]*string{}
 	for _, v := range l.Environment {
@@ -105,13 +109,15 @@ func (l *launch) shown() map[string]*string {
 	return all
 }
 
-// holds reports whether a text has one of the secrets in it.
+// holds reports whether a text contains one of the secrets.
 func holds(text string, secrets []string) bool {
 	return slices.ContainsFunc(secrets, func(secret string) bool { return secret != "" && strings.Contains(text, secret) })
 }
 
-// leaks reports whether a launch has one of the secrets where it would be seen: only variables and the input may have them. A short one
-// may stand there by chance.
+// leaks reports whether a launch contains one of the secrets where others could
+// see it, such as in an argument. Only the values of variables and the input
+// may contain secrets. Secrets shorter than leastSecret are ignored, because
+// they may occur by chance.
 func leaks(l sdk.Launch, secrets []string) bool {
 	secrets = slices.DeleteFunc(slices.Clone(secrets), func(secret string) bool { return len(secret) < leastSecret })
 	if holds(l.Program, secrets) || holds(l.Succeeded, secrets) || holds(l.Sentinel, secrets) || holds(l.VersionFile, secrets) {

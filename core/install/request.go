@@ -21,34 +21,40 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Request is an install as it is asked for; nil takes what is usual.
+// Request is a request to install an entry. A nil field takes the default of
+// the host.
 type Request struct {
-	// Path is how people name the entry.
+	// Path is the name of the entry in the API.
 	Path   string
 	HostID int64
-	// Name is the app's and its container's.
+	// Name is the name of the app and of its container.
 	Name string
 	CTID *int64
-	// Consent says that the caller agrees that the bundle with the checksum Sum runs on the host. Without a Sum it is the bundle of the
-	// catalog's present state, where the same person has agreed to exactly that one there before.
+	// Consent says that the caller agrees that the bundle with the checksum Sum
+	// runs as root on the host. Without a Sum, the bundle is the one in the
+	// catalog now, and the caller must have agreed to exactly that bundle on
+	// this host before.
 	Consent bool
 	Sum     *string
-	// Storage is for the container's disks, and TemplateStorage for the template that it is made of.
+	// Storage is for the disks of the container, and TemplateStorage for the
+	// template from which it is created.
 	Storage, TemplateStorage, Bridge *string
-	// Overrides are by key of the entry's, as texts.
+	// Overrides are the values of the entry's options by key, as strings.
 	Overrides map[string]string
-	// Answers are for the questions of the scripts, in order, and Yes agrees to what a script asks whether to go on with.
+	// Answers are the answers to the questions of the scripts, in order. Yes
+	// agrees to a script's question whether to continue.
 	Answers []string
 	Yes     bool
 }
 
-// uname bounds the question for the architecture of a machine.
+// uname bounds asking a machine for its architecture.
 const uname = 20 * time.Second
 
-// architectures are those of machines, by the kernel's word.
+// architectures maps the kernel's name of an architecture to the one of the
+// catalog.
 var architectures = map[string]string{"x86_64": "amd64", "aarch64": "arm64"}
 
-// request is an order on its way to a job.
+// request is a Request on its way to a job.
 type request struct {
 	*Store
 	Request
@@ -57,13 +63,19 @@ type request struct {
 	place  *guest.ContainerPlace
 	launch sdk.Launch
 	mark   string
-	// template says what the container is made of; empty where nobody can tell.
+	// template is a sentence about the template of the container for the plan;
+	// empty if the entry names no system.
 	template string
 }
 
-// Install asks for an install on a host of the team. Problems: not_found; invalid_state for an entry that cannot be installed, and where
-// the node of the host is not known; invalid for values that do not fit; those of host.RequireSSH; consent_required with what is to be
-// agreed to; catalog_source_error; those of host.Call and host.OnNode; plan_stale.
+// Install requests an install on a host of the team, or returns only the plan.
+// The checks come in an order that serves users: first faults of the input,
+// then what is missing on the host, then the consent.
+//
+// Problems: not_found; invalid_state for an entry that cannot be installed, and
+// if the node of the host is unknown; invalid; those of host.RequireSSH;
+// consent_required with the checksum and the text to agree to;
+// catalog_source_error; plan_stale; and those of host.Call and host.OnNode.
 func (s *Store) Install(ctx context.Context, teamID int64, order Request) (guest.StartResult, error) {
 	r := &request{Store: s, Request: order, teamID: teamID, mark: newMark()}
 	var err error
@@ -104,12 +116,14 @@ func deref(s *string) string {
 	return *s
 }
 
-// refused is what is wrong with an override. Its value is never repeated: it may be a secret.
+// refused returns the fault of an override. It never repeats the value, which
+// may be a secret.
 func refused(key, format string, args ...any) problem.Fault {
 	return problem.Fault{Loc: []any{"body", "overrides", key}, Msg: fmt.Sprintf(format, args...), Type: "value_error"}
 }
 
-// checkOverrides refuses what the entry does not let be set, and values that are not of their type. The source looks at them again.
+// checkOverrides refuses options that the entry does not have, and values of
+// the wrong type. The source checks the values again.
 func (r *request) checkOverrides() error {
 	var faults []problem.Fault
 	for _, key := range slices.Sorted(maps.Keys(r.Overrides)) {
@@ -133,7 +147,8 @@ func (r *request) checkOverrides() error {
 	return nil
 }
 
-// consented is the problem consent_required where the caller has not agreed to exactly this bundle on this host.
+// consented returns the problem consent_required if the caller has not agreed
+// to exactly this bundle on this host.
 func (r *request) consented(ctx context.Context) error {
 	if r.Consent && r.Sum != nil {
 		return nil
@@ -149,10 +164,10 @@ func (r *request) consented(ctx context.Context) error {
 			"agree to").With("sum", r.offer.Bundle.Sum).With("consent", r.offer.ConsentText)
 }
 
-// diskKey is the override that says the size of the container's disk in GiB.
+// diskKey is the override for the size of the container's disk in GiB.
 const diskKey = "disk"
 
-// findPlace finds out where the container can be made.
+// findPlace decides where the container is created.
 func (r *request) findPlace(ctx context.Context) error {
 	disk := int64(r.offer.Entry.Defaults.DiskGB)
 	if n, ok := wholeOf(r.Overrides[diskKey]); ok {
@@ -167,7 +182,9 @@ func (r *request) findPlace(ctx context.Context) error {
 	return err
 }
 
-// prepare finds out how the source says that the bundle is run.
+// prepare asks the source how to run the bundle on this machine, and checks the
+// answer. A source is a plugin: if it would expose a secret, the install is
+// refused.
 func (r *request) prepare(ctx context.Context) error {
 	e := &r.offer.Entry
 	if err := r.findTemplate(ctx); err != nil {
@@ -209,11 +226,12 @@ func said(err error) string {
 	return "it is not valid"
 }
 
-// bodyOf are the fields of a request by the source's names for them.
+// bodyOf maps the source's names of fields to those of the API.
 var bodyOf = map[string]string{"name": "name", "container": "ctid", "root_storage": "storage", "template_storage": "template_storage",
 	"bridge": "bridge", "answers": "answers", "yes": "yes"}
 
-// launchProblem is what the source has against a value. Of overrides its words are not told, for it may repeat a secret in them.
+// launchProblem converts a source's refusal of a value. It does not repeat the
+// source's words about an override, because they may contain a secret.
 func (r *request) launchProblem(err error) error {
 	var e *plugin.Error
 	if !errors.As(err, &e) || e.Kind != plugin.Invalid || e.Field == "" {
@@ -238,7 +256,7 @@ func (r *request) launchProblem(err error) error {
 		host.Clean(e.Field)).With("reason", host.Clean(e.Field))
 }
 
-// architecture asks the machine for its own.
+// architecture asks the machine for its architecture.
 func (r *request) architecture(ctx context.Context) (string, error) {
 	return host.OnNode(ctx, r.Hosts, r.HostID, uname, func(ctx context.Context, node hypervisor.NodeExecutor) (string, error) {
 		var out bytes.Buffer

@@ -14,10 +14,16 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// launcher is what a run begins with, in the folder of its files, which the unit has just held against their checksums: it moves
-// the bundle
-// to its place, where its files look for each other, and runs the program. $1 is the name of that place, $2 the interpreter, $3 the
-// program, $4 what comes first in PATH, $5 how many files are to be there before, then these, and then the program's arguments.
+// launcher is the shell script with which a run begins. Its working directory
+// has the files of the run, whose checksums the unit has just verified. It
+// moves the bundle to the path where its files expect each other, copies
+// prepared files to where they do not exist yet, and runs the program.
+//
+// $1 is the name of the bundle's folder, $2 the interpreter, $3 the program, $4
+// the folders to put first in PATH, $5 the number of prepared files. The paths
+// of these files follow, and then the arguments of the program. It exits with
+// 126 if the folder of bundles does not belong to root or others can write to
+// it.
 const launcher = `set -eu; umask 022
 bundles=/var/lib/hostler/bundles
 [ -e "$bundles" ] || mkdir -m 755 "$bundles"
@@ -42,10 +48,11 @@ cd "$HOME"
 exec "$interpreter" -- "$place/$program" "$@"
 `
 
-// placeOf is the folder of a bundle on a machine.
+// placeOf returns the folder of a bundle on a machine.
 func placeOf(m *sdk.Manifest) string { return sdk.BundleFolder + "/" + m.Place }
 
-// spec is a run of a bundle. contents are its files by checksum; nil for a run whose files are on the machine by now.
+// spec returns the run of a bundle. contents are the files by checksum; nil if
+// the files are on the machine already.
 func (p *params) spec(m *sdk.Manifest, contents map[string][]byte) nodeunit.Spec {
 	l := &p.Launch
 	folders := ""
@@ -75,7 +82,7 @@ func (p *params) spec(m *sdk.Manifest, contents map[string][]byte) nodeunit.Spec
 	return s
 }
 
-// secrets are the texts that nobody may see.
+// secrets returns the texts to remove from transcript and errors.
 func (p *params) secrets() (all []string) {
 	for _, s := range p.Secrets {
 		all = append(all, s.Reveal())
@@ -93,5 +100,6 @@ func (p *params) secrets() (all []string) {
 	return all
 }
 
-// leastSecret is how long an answer is at least that is kept out of the transcript: "y" is none.
+// leastSecret is the minimum length in bytes of an answer that is removed from
+// the transcript. Shorter ones, such as "y", would make it unreadable.
 const leastSecret = 6

@@ -13,11 +13,13 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// listLimit bounds the question for what is on a storage.
+// listLimit bounds listing the templates on a storage.
 const listLimit = 20 * time.Second
 
-// findTemplate looks whether the storage has the template of the entry's system, and says what the container is made of. A storage that
-// cannot be read would fail the scripts, which is told now; one whose content is not told says nothing.
+// findTemplate finds out whether the storage has a template of the entry's
+// system, and writes a sentence about it for the plan. A storage that cannot be
+// read is refused now, because the scripts would fail on it. If the token may
+// not list the content, the plan says that it is unknown.
 func (r *request) findTemplate(ctx context.Context) error {
 	d := r.offer.Entry.Defaults
 	system := strings.TrimSpace(d.OS + " " + d.OSVersion)
@@ -54,7 +56,9 @@ func (r *request) findTemplate(ctx context.Context) error {
 	return nil
 }
 
-// ofSystem reports whether a template is one of a system by its name, such as debian-13-standard_13.1-2_amd64.tar.zst.
+// ofSystem reports whether the name of a template, such as
+// debian-13-standard_13.1-2_amd64.tar.zst, belongs to a system. The version 1
+// does not match 13.
 func ofSystem(name, os, version string) bool {
 	name = strings.ToLower(name[strings.LastIndexAny(name, "/:")+1:])
 	rest, ok := strings.CutPrefix(name, strings.ToLower(os)+"-")

@@ -22,22 +22,23 @@ const (
 	defaultLost   = time.Hour
 	defaultAppear = 30 * time.Second
 	defaultPause  = 5 * time.Second
-	// callLimit bounds a call to a machine that has no limit of its own.
+	// callLimit bounds a call to a machine if the call has no limit of its own.
 	callLimit = 2 * time.Minute
 )
 
-// progress is the checkpoint.
+// progress is the checkpoint of a job.
 type progress struct {
-	// Begun says that the run was started, or was about to be: it is never brought to the machine again.
+	// Begun says that the run was started or may have been. Its files are never
+	// copied to the machine again.
 	Begun bool `json:"begun"`
 	output
-	// Stopped says that the run was told to end because the job shall be canceled.
+	// Stopped says that the run was told to stop because the job was canceled.
 	Stopped bool `json:"stopped,omitempty"`
-	// End is how the scripts have ended; nil while they have not, or nobody knows.
+	// End says how the scripts ended; nil while they run.
 	End *end `json:"end,omitempty"`
 }
 
-// end is how the scripts have ended.
+// end says how the scripts ended.
 type end struct {
 	Phase       nodeunit.Phase `json:"phase"`
 	ExitCode    int            `json:"exit_code"`
@@ -47,24 +48,28 @@ type end struct {
 	OutOfMemory bool           `json:"out_of_memory,omitempty"`
 	StartedAt   time.Time      `json:"started_at,omitzero"`
 	EndedAt     time.Time      `json:"ended_at,omitzero"`
-	// Asked is what the scripts asked for that nobody answers, or wanted to load.
+	// Asked is what the scripts asked and nobody can answer, or wanted to load
+	// although it is not in the bundle.
 	Asked string `json:"asked,omitempty"`
-	// Unread says that it could not be found out whether there is something that they asked for.
+	// Unread says that it is unknown whether the scripts asked something.
 	Unread bool `json:"unread,omitempty"`
-	// Why is what the machine said, of a run that was not started or cannot be followed.
+	// Why is the reason of the machine if the run was not started or cannot be
+	// followed.
 	Why string `json:"why,omitempty"`
 }
 
 // Phases of an end besides those of a unit.
 const (
-	// refusedPhase is a run that was not started, because what was on the machine was not what it should be.
+	// refusedPhase is a run that was not started, because the files on the
+	// machine were not the expected ones.
 	refusedPhase nodeunit.Phase = "refused"
-	// gonePhase is a run whose folder is not on the machine any more, and lostPhase one whose machine does not answer.
+	// gonePhase is a run whose folder no longer exists on the machine, and
+	// lostPhase one whose machine does not answer.
 	gonePhase nodeunit.Phase = "gone"
 	lostPhase nodeunit.Phase = "unreachable"
 )
 
-// work is one job.
+// work is one execution of a job.
 type work struct {
 	*Store
 	params
@@ -72,11 +77,14 @@ type work struct {
 	run      *job.Run
 	manifest sdk.Manifest
 	node     *machine
-	// life is what a cancel of the job does not end.
+	// life is the context of the execution. Unlike the ctx of perform, it does
+	// not end when the job is canceled: stopping the scripts and cleaning up
+	// use it.
 	life context.Context
 }
 
-// machine is the host's, which notes when it has answered last.
+// machine is the connection to the host's machine. heard counts its answers, so
+// that follow can tell a silent machine from a slow script.
 type machine struct {
 	host.Login
 	heard atomic.Int64
@@ -92,7 +100,7 @@ func (m *machine) RunOnNode(ctx context.Context, command hypervisor.NodeCommand,
 	return result, err
 }
 
-// perform does a job, or goes on with it.
+// perform runs a job from its checkpoint.
 func (s *Store) perform(ctx context.Context, run *job.Run) error {
 	w := &work{Store: s, run: run, life: run.Context()}
 	if err := run.Params(&w.params); err != nil {
@@ -127,7 +135,9 @@ func (s *Store) perform(ctx context.Context, run *job.Run) error {
 // save stores the checkpoint.
 func (w *work) save() error { return w.run.SaveCheckpoint(w.life, w.progress) }
 
-// begin brings the bundle to the machine and has it started. Up to then a cancel ends the job without a trace.
+// begin copies the bundle to the machine. It checks the consent again and waits
+// until no other scripts run there. If the job is canceled before it returns,
+// nothing has run and nothing stays.
 func (w *work) begin(ctx context.Context) error {
 	given, err := w.Bundles.FindConsent(ctx, w.HostID, sdk.Install, w.Sum)
 	if err != nil {
@@ -159,7 +169,8 @@ func (w *work) begin(ctx context.Context) error {
 	return w.save()
 }
 
-// abandon ends a job whose run was not started, and takes away what it has brought. A job that is to be resumed keeps it.
+// abandon ends a job whose run was not started, and removes what was copied. A
+// job that will be resumed keeps the files.
 func (w *work) abandon(err error) error {
 	if w.life.Err() != nil {
 		return context.Cause(w.life)
@@ -168,7 +179,9 @@ func (w *work) abandon(err error) error {
 	return err
 }
 
-// alone waits until no other job and no other run works on the machine.
+// alone waits until no other job and no other run works on the machine. The
+// lease in the database covers the jobs of this service; the list of units
+// covers runs of other services and of crashed jobs.
 func (w *work) alone(ctx context.Context) error {
 	told := ""
 	for {
@@ -197,7 +210,8 @@ func (w *work) alone(ctx context.Context) error {
 	}
 }
 
-// others is a run besides this job's that goes on at the machine; empty for none.
+// others returns the name of another run that is going on on the machine; empty
+// if there is none.
 func (w *work) others(ctx context.Context) (other string, err error) {
 	err = w.run.RetryUnreachable(ctx, func(ctx context.Context) error {
 		other = ""
@@ -219,7 +233,7 @@ func (w *work) others(ctx context.Context) (other string, err error) {
 	return other, err
 }
 
-// pause waits a moment, or until the context ends.
+// pause waits for Pause, or until the context ends.
 func (w *work) pause(ctx context.Context) error {
 	timer := time.NewTimer(cmp.Or(w.Pause, defaultPause))
 	defer timer.Stop()
@@ -231,7 +245,7 @@ func (w *work) pause(ctx context.Context) error {
 	}
 }
 
-// contents reads the files of the bundle, each held against its checksum.
+// contents reads the files of the bundle and verifies their checksums.
 func (w *work) contents(ctx context.Context) (map[string][]byte, error) {
 	all := map[string][]byte{}
 	err := w.Bundles.Each(ctx, w.manifest, func(f sdk.File, content io.Reader) (err error) {

@@ -33,22 +33,23 @@ const resolveLimit = 3 * time.Second
 type applyParams struct {
 	HostID int64  `json:"host_id"`
 	Node   string `json:"node"`
-	// Diff is what was confirmed, without the times in its head; Self that the
-	// service may be cut off by it.
+	// Diff is the confirmed diff without the times in its head. Self says that
+	// the service may be cut off by the change.
 	Diff string `json:"diff"`
 	Self bool   `json:"self"`
-	// Want are the interfaces that there shall be, Gone the names of those that
-	// shall not. Restore is for the node's console.
+	// Want are the interfaces that must exist afterwards, Gone the names of
+	// those that must not. Restore has the commands for the node's console.
 	Want    []hypervisor.Interface `json:"want"`
 	Gone    []string               `json:"gone"`
 	Restore string                 `json:"restore"`
-	// UndoHost is the host whose machine puts the network back by itself after
-	// UndoAfterS seconds; 0 for not.
+	// UndoHost is the host on whose machine the rollback timer runs for
+	// UndoAfterS seconds; 0 if there is none.
 	UndoHost   int64 `json:"undo_host,omitempty"`
 	UndoAfterS int64 `json:"undo_after_s,omitempty"`
 }
 
-// Register makes the store the worker of its jobs.
+// Register makes the store the worker of jobs that apply a network. Call it
+// before the queue starts.
 func (s *Store) Register(q *job.Queue) { q.Register(applyKind, job.WorkerFunc(s.apply)) }
 
 // timeless returns a diff without the lines of its head, which contain times.
@@ -62,14 +63,19 @@ func timeless(diff string) string {
 	return b.String()
 }
 
-// Apply requests that the staged configuration of a node is put into force. It
-// needs the node's name as confirmation: self_target if the service may be cut
-// off, else confirm_required. If the service can log in to the node, the node's
-// machine restores its old network after undoAfter, unless the service reaches
-// it before that; zero is for no such undo, nil for the default. Other
-// problems: not_found, invalid_state if nothing is staged, plan_stale, those of
-// Create, and with undoAfter ssh_not_enrolled, consent_required and
-// unsupported.
+// Apply requests a job that applies the staged configuration of a node, or
+// returns only the plan. confirm must be the node's name. Without it the
+// problem is self_target if the service may be cut off, otherwise
+// confirm_required.
+//
+// If the service has SSH access to the node, a rollback timer on the node
+// restores the old network after undoAfter, unless the service reaches the node
+// before that and stops the timer. nil means the default, and zero means no
+// timer.
+//
+// Other problems: not_found, invalid_state if nothing is staged, plan_stale,
+// those of Create, and if undoAfter is given also ssh_not_enrolled,
+// consent_required and unsupported.
 func (s *Store) Apply(ctx context.Context, hostID int64, node string, confirm *string, undoAfter *time.Duration) (guest.StartResult,
 	error) {
 	if d := undoAfter; d != nil && *d != 0 && (*d < MinUndoAfter || *d > MaxUndoAfter) {

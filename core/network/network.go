@@ -1,12 +1,29 @@
-// Package network manages the networks of nodes: their interfaces, which are
-// read from the hypervisor and staged there, the guests on their bridges, and
-// the jobs that put staged changes into force. Interfaces are never stored: an
-// administrator may change them at any time.
+// Package network manages the networks of nodes. Interfaces are read from the
+// hypervisor for each request and never stored, because an administrator may
+// change them at any time.
 //
-// Store is the main type. Interface, Node and Bridges are what the API shows;
-// Config is what a request sets. An apply is a job that survives the loss of
-// its connection, because it may cut off the service itself; undo.go describes
-// how the node then restores its old network.
+// A change takes two steps, as in Proxmox VE. Create, Edit and Remove stage it:
+// they write a configuration that is not active yet. Apply activates everything
+// that is staged on the node, whoever staged it; Revert drops it. The table
+// network_staged remembers who staged what through this service.
+//
+// An apply may cut off the service itself, so it is a job with three
+// safeguards:
+//
+//   - path.go judges in advance whether the change affects the path by which
+//     the service reaches the node. If it does, or nobody can tell, the user
+//     must confirm that.
+//   - undo.go starts a rollback timer on the node, where the service has SSH
+//     access. The node restores its old network unless the service stops the
+//     timer in time.
+//   - The transcript has commands for the node's console that restore the old
+//     network.
+//
+// The request is sent once. Afterwards work.go waits until the node answers
+// again and judges the network that it reports.
+//
+// Store is the main type. Interface, Node and Bridges are the API's forms;
+// Config is what a request sets.
 package network
 
 import (
@@ -38,20 +55,20 @@ type Store struct {
 	DB    *db.DB
 	Hosts *host.Store
 	Actor *guest.Actor
-	// Self knows the guest that the service runs in.
+	// Self recognizes the guest that the service runs in.
 	Self *guest.Self
-	// Resolve gives the addresses of a name; nil asks the system's resolver.
+	// Resolve returns the addresses of a host name; nil uses the system's
+	// resolver.
 	Resolve func(ctx context.Context, name string) ([]netip.Addr, error)
-	// AnswerLimit is how long a node may take to answer again after an apply; 0 is
-	// a minute. SteadyTime is how long it has to answer after the apply has ended
-	// before that is believed; 0 is 5 s. ApplyLimit is how long the apply may last
-	// while the node answers; 0 is 10 minutes.
+	// AnswerLimit is how long a node may take to answer again after an apply; 0
+	// means a minute. SteadyTime is how long it must answer after the end of
+	// the apply before that is trusted; 0 means 5 s. ApplyLimit is how long the
+	// apply may take while the node answers; 0 means 10 minutes.
 	AnswerLimit, SteadyTime, ApplyLimit time.Duration
-	// UndoAfter is after how long a node's machine puts its network back where
-	// a request does not say; 0 is two minutes.
+	// UndoAfter is the default time of the rollback timer; 0 means two minutes.
 	UndoAfter time.Duration
-	// NodeLimit is how long one node of a list may take, and ListLimit how long all of
-	// them may; 0 is 5 s and 90 s.
+	// NodeLimit bounds reading one node of a list, and ListLimit reading all of
+	// them; 0 means 5 s and 90 s.
 	NodeLimit, ListLimit time.Duration
 }
 
@@ -117,7 +134,7 @@ type Attachment struct {
 	AsOf      time.Time `json:"as_of" doc:"When the configuration of the guest was last read"`
 }
 
-// Failure is a node, or a host, that could not be asked.
+// Failure is a node or a host that could not be read.
 type Failure struct {
 	HostID  int64    `json:"host_id" example:"1"`
 	Host    string   `json:"host" example:"lab"`
@@ -129,7 +146,7 @@ type Failure struct {
 	Remedy  *string  `json:"remedy" doc:"Command that grants them"`
 }
 
-// Bridges is the answer of the list.
+// Bridges is the result of List.
 type Bridges struct {
 	Nodes       []Node       `json:"nodes"`
 	Attachments []Attachment `json:"attachments" doc:"Guests on each bridge, as last read"`
@@ -156,12 +173,12 @@ ORDER BY c.name, c.id, n.name, h.id`
 // These bound a question to many nodes, so that one dead node does not hold up
 // the answer of the others.
 const (
-	// atOnce is how many nodes are asked at a time, and eachLimit and allLimit
-	// how long one and all of them may take, unless a store says otherwise.
+	// atOnce is how many nodes are read at a time. eachLimit and allLimit bound
+	// reading one and all of them, unless the store has other limits.
 	atOnce    = 16
 	eachLimit = 5 * time.Second
 	allLimit  = 90 * time.Second
-	// maxTexts bounds what is shown of one diff, in bytes.
+	// maxTexts bounds the length of a diff in a response, in bytes.
 	maxTexts = 64 << 10
 )
 

@@ -13,23 +13,24 @@ import (
 // verdict is the effect of an apply on the path by which the service reaches a
 // node.
 type verdict struct {
-	// touched says that it does, unclear that it cannot be told: that is taken for the same.
+	// touched says that the path is affected, unclear that nobody can tell.
+	// Both require the same confirmation.
 	touched, unclear bool
-	// why are sentences without their end.
+	// why has the reasons, as sentences without a full stop.
 	why []string
 }
 
 // asks reports whether the service may be cut off.
 func (v *verdict) asks() bool { return v.touched || v.unclear }
 
-// touch notes that the change concerns the way by which the service reaches the
-// node.
+// touch records that the change affects the path by which the service reaches
+// the node.
 func (v *verdict) touch(format string, args ...any) {
 	v.touched, v.why = true, append(v.why, fmt.Sprintf(format, args...))
 }
 
-// doubt notes that nobody can tell whether it does. The caller treats that as a
-// danger.
+// doubt records that nobody can tell whether the change affects the path.
+// Callers treat that as a danger.
 func (v *verdict) doubt(format string, args ...any) {
 	v.unclear, v.why = true, append(v.why, fmt.Sprintf(format, args...))
 }

@@ -19,23 +19,24 @@ import (
 
 // These are the limits of the time until a node undoes a change on its own.
 const (
-	// usualUndoAfter is how long a node's machine waits before it puts its old
-	// network back, where a request does not say. MinUndoAfter and MaxUndoAfter
-	// are what one may say.
+	// usualUndoAfter is the default time of the rollback timer. MinUndoAfter
+	// and MaxUndoAfter are the limits for a request: the job needs time to
+	// check the node, and a node must not stay cut off for long.
 	usualUndoAfter = 2 * time.Minute
 	MinUndoAfter   = 30 * time.Second
 	MaxUndoAfter   = time.Hour
-	// undoTime is how long it may take to put it back.
+	// undoTime is how long restoring the old network may take.
 	undoTime = 2 * time.Minute
-	// armLimit bounds getting the machine to wait, and its being called off.
+	// armLimit bounds starting the rollback timer, and stopping it.
 	armLimit = 90 * time.Second
-	// undoOutput is what is read of what the machine says, in bytes.
+	// undoOutput is how many bytes are read of the timer's output.
 	undoOutput = 16 << 10
 )
 
-// waiter is the program on the machine. A signal stops it while it sleeps, and
-// not any more once it restores the network: half a configuration would be
-// worse than either.
+// waiter is the rollback timer, a shell script on the node. It first saves the
+// current configuration, then sleeps, then restores. A signal stops it while it
+// sleeps, but not once it restores: half of a configuration would be worse than
+// either of them. Its lines of output tell the service how far it is.
 const waiter = `#!/bin/sh
 sh ./undo keep || exit 3
 echo kept
@@ -46,20 +47,21 @@ sh ./undo back || exit 4
 echo undone
 `
 
-// armed is a machine that restores its old network unless it is stopped.
+// armed is a running rollback timer, as the checkpoint of the job stores it.
 type armed struct {
-	// Host is the one whose machine it is, Run the name of the run there, and
-	// Until when it begins, by the service's clock.
+	// Host is the host on whose machine the timer runs, Run its unit there, and
+	// Until its end by the service's clock.
 	Host  int64     `json:"host"`
 	Run   string    `json:"run"`
 	Until time.Time `json:"until"`
 }
 
-// undoOf decides whether the machine of a node restores its network by itself,
-// to which host it belongs, and after how long; zero for not, with the reason.
-// after is the wish of the request: nil for none, zero for no undo. The
-// problems ssh_not_enrolled, consent_required and unsupported occur only if the
-// request asks for the undo.
+// undoOf decides whether a rollback timer is used, on the machine of which
+// host, and for how long. A zero duration means none, and why is the reason.
+// after is the value of the request: nil for none, zero to disable it.
+//
+// The problems ssh_not_enrolled, consent_required and unsupported are returned
+// only if the request asks for a timer; otherwise they are the reason.
 func (s *Store) undoOf(ctx context.Context, p *host.NodeRef, n hypervisor.NodeNetwork, after *time.Duration) (hostID int64,
 	d time.Duration,
 	why string, err error) {
@@ -100,8 +102,9 @@ func (s *Store) machine(a *armed) host.Login {
 	return host.Login{Hosts: s.Hosts, HostID: a.Host, Limit: armLimit}
 }
 
-// arm makes a machine wait. If an earlier attempt has armed it already, that
-// one is stopped first.
+// arm starts the rollback timer on the node. It saves the checkpoint before it
+// starts the timer, so that a resumed job knows of it. If an earlier attempt
+// started one already, arm stops that one first.
 func (s *Store) arm(ctx context.Context, run *job.Run, params applyParams, script string) (*armed, error) {
 	var known applied
 	if err := run.LoadCheckpoint(&known); err != nil {
@@ -135,13 +138,14 @@ func (s *Store) arm(ctx context.Context, run *job.Run, params applyParams, scrip
 	return a, nil
 }
 
-// notArmed returns the end of an apply that would be less safe than requested.
+// notArmed ends an apply that would be less safe than requested.
 func notArmed(err error) error {
 	return job.Fail("could not start the rollback timer on the machine: %s. Nothing was applied; to apply without a rollback timer, "+
 		"set undo_after_s to 0", strings.TrimSuffix(job.Explain(err), "."))
 }
 
-// keeps waits until a machine has saved what it may have to restore.
+// keeps waits until the timer has saved the configuration that it may have to
+// restore. Nothing is applied before that.
 func keeps(ctx context.Context, node hypervisor.NodeExecutor, run string) error {
 	for {
 		state, out, err := nodeunit.ReadState(ctx, node, run, 0, undoOutput)
@@ -164,9 +168,9 @@ func saidLine(out []byte, line string) bool {
 	return bytes.Contains(append([]byte("\n"), out...), []byte("\n"+line+"\n"))
 }
 
-// disarm stops a machine and removes its files. undone reports that it was too
-// late: the old network is back, or the machine's output tells why not. It may
-// be called again.
+// disarm stops a rollback timer and removes its files. undone reports that it
+// was too late: the timer has begun to restore the old network. disarm may be
+// called again.
 func (s *Store) disarm(ctx context.Context, a *armed) (undone bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, armLimit)
 	defer cancel()
@@ -181,7 +185,8 @@ func (s *Store) disarm(ctx context.Context, a *armed) (undone bool, err error) {
 	return undone, err
 }
 
-// over waits for the end of an undo, removes its files, and returns its output.
+// over waits for the end of a rollback timer, removes its files, and returns
+// its output.
 func (s *Store) over(ctx context.Context, a *armed) (undone bool, out []byte, err error) {
 	var said bytes.Buffer
 	if _, _, err := nodeunit.Follow(ctx, s.machine(a), a.Run, 0, &said); err != nil {

@@ -12,8 +12,8 @@ import (
 // clock formats a time of day for transcripts.
 func clock(t time.Time) string { return t.UTC().Format("15:04:05") + " UTC" }
 
-// callOff stops a machine when nothing was applied. A failure does no harm:
-// there is nothing to restore then.
+// callOff stops the rollback timer if nothing was applied. A failure does no
+// harm, because the timer then finds nothing to restore.
 func (s *Store) callOff(ctx context.Context, run *job.Run) {
 	var known applied
 	if run.LoadCheckpoint(&known) != nil || known.Undo == nil {
@@ -24,9 +24,9 @@ func (s *Store) callOff(ctx context.Context, run *job.Run) {
 	}
 }
 
-// resolve returns the end of an apply whose node answers again. It stops the
-// machine if all is well, or if nothing was applied; otherwise the machine does
-// what it was armed for.
+// resolve ends an apply whose node answers again. It stops the rollback timer
+// if everything is well or nothing was applied. Otherwise it lets the timer
+// restore the old network.
 func (s *Store) resolve(ctx context.Context, run *job.Run, a *armed, staged bool, verdict error) error {
 	if a == nil {
 		return verdict
@@ -61,8 +61,8 @@ func (s *Store) resolve(ctx context.Context, run *job.Run, a *armed, staged bool
 	}
 }
 
-// putBack waits until a machine has restored its network, and adds the result
-// to a verdict.
+// putBack waits until the timer has restored the old network, and adds that to
+// the verdict.
 func (s *Store) putBack(ctx context.Context, run *job.Run, a *armed, verdict error) error {
 	// While the machine only waits there is nothing to ask.
 	if err := pause(ctx, time.Until(a.Until)); err != nil {

@@ -19,32 +19,33 @@ const (
 	// step is the name of the job's one request.
 	step = "apply"
 	// answerLimit is how long a node may take to answer again, steadyLimit how
-	// long it has to answer before that is believed, and applyLimit how long
-	// its task may last while it answers.
+	// long it must answer before that is trusted, and applyLimit how long its
+	// task may take while it answers.
 	answerLimit = time.Minute
 	steadyLimit = 5 * time.Second
 	applyLimit  = 10 * time.Minute
-	// lookLimit bounds one look at the node, and lookPause is the time between two.
+	// lookLimit bounds reading the node once, and lookPause is the delay
+	// between two reads.
 	lookLimit = 15 * time.Second
 	lookPause = time.Second
-	// listed is how much earlier than the request its task may have begun by
-	// the hypervisor's clock.
+	// listed is how much earlier than the request its task may have started by
+	// the hypervisor's clock, which may differ from ours.
 	listed = 2 * time.Minute
 )
 
 // applied is the job's own checkpoint.
 type applied struct {
-	// Task is the task of the request; empty where its answer was lost.
+	// Task is the task of the request; empty if the response was lost.
 	Task string `json:"task"`
 	// Earlier are the tasks of applies that the node had before the request.
 	Earlier []string `json:"earlier,omitempty"`
-	// Undo is the machine that waits to put its old network back; nil for none.
+	// Undo is the rollback timer; nil for none.
 	Undo *armed `json:"undo,omitempty"`
 }
 
-// apply runs a job that puts staged changes into force. It checks everything
-// again before the request, which is sent once, whatever becomes of its answer.
-// Afterwards the node itself tells, as soon as it answers.
+// apply runs a job that applies staged changes. It checks everything again
+// before the request, which is sent only once. If the response is lost, the job
+// does not fail: the network that the node reports afterwards decides.
 func (s *Store) apply(ctx context.Context, run *job.Run) error {
 	var params applyParams
 	if err := run.Params(&params); err != nil {
@@ -150,7 +151,8 @@ func (s *Store) look(ctx context.Context, p *host.NodeRef) (hypervisor.NodeNetwo
 		})
 }
 
-// ask asks a question with the token that has applied.
+// ask sends a request to the hypervisor with the token that applied the
+// changes: other tokens may not see its task.
 func ask[T any](ctx context.Context, s *Store, p *host.NodeRef, question func(context.Context, hypervisor.Host) (T, error)) (T, error) {
 	return host.CallWithTimeout(ctx, s.Hosts, lookLimit, p.HostID, endpoint.Lifecycle, question)
 }

@@ -18,7 +18,8 @@ import (
 	"github.com/hostler/hostler/updater/release"
 )
 
-// Reasons of a look that failed, as the member reason of problem release_source_error.
+// Reasons of a failed check, in the member reason of the problem
+// release_source_error.
 const (
 	reasonUnreachable = "unreachable"
 	reasonTimeout     = "timeout"
@@ -30,8 +31,10 @@ const (
 	reasonChannel     = "channel"
 )
 
-// Check fetches the newest manifest of the source, verifies it, and keeps what it found or why it found nothing. Problems:
-// invalid_state while no source is configured, release_source_error for everything that the source did wrong.
+// Check fetches the newest manifest of the source, verifies it, and stores the
+// result: the manifest, or why there is none. Problems: invalid_state while no
+// source is configured, and release_source_error for everything that is wrong
+// with the source.
 func (s *Store) Check(ctx context.Context) (*release.Manifest, error) {
 	c, err := s.following()
 	if err != nil {
@@ -44,7 +47,7 @@ func (s *Store) Check(ctx context.Context) (*release.Manifest, error) {
 	return s.keep(ctx, m, raw, err)
 }
 
-// following is the configuration, with a source and a channel in it.
+// following returns the configuration if it has a source and a channel.
 func (s *Store) following() (*installation.Config, error) {
 	c, err := s.configuration()
 	switch {
@@ -56,7 +59,9 @@ func (s *Store) following() (*installation.Config, error) {
 	return c, nil
 }
 
-// fetch asks the source, within bounded time. What it returns is signed and of the channel.
+// fetch fetches the newest manifest within CheckTimeout. The manifest that it
+// returns has a valid signature, is of the configured channel, and is not from
+// the future.
 func (s *Store) fetch(ctx context.Context, c *installation.Config) (*release.Manifest, []byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CheckTimeout)
 	defer cancel()
@@ -91,7 +96,9 @@ func (s *Store) fetch(ctx context.Context, c *installation.Config) (*release.Man
 	return nil, nil, failed(reasonInvalid, err)
 }
 
-// watchedSource remembers whether a file could not be fetched, which is another fault than one in the file.
+// watchedSource records whether a file could not be fetched. release.Latest
+// wraps both kinds of failures, and only this tells a broken connection from a
+// bad file.
 type watchedSource struct {
 	release.Source
 	broke bool
@@ -124,7 +131,9 @@ func failed(reason string, err error) *problem.Error {
 	return problem.New(problem.CodeReleaseSourceError, "%s", plain(err)).With("reason", reason).WithCause(err)
 }
 
-// keep notes how a look ended. A manifest that is older than one that was seen before ends it as well.
+// keep stores the result of a check. It refuses a manifest that is older than
+// one that was seen before: otherwise a server could replay an old release with
+// a known vulnerability.
 func (s *Store) keep(ctx context.Context, m *release.Manifest, raw []byte, failure error) (*release.Manifest, error) {
 	var why error
 	err := s.db.Tx(ctx, func(tx *db.Tx) error {
@@ -155,7 +164,8 @@ func (s *Store) keep(ctx context.Context, m *release.Manifest, raw []byte, failu
 	return m, nil
 }
 
-// seenBefore locks the row of looks and reads what was seen, by channel.
+// seenBefore locks the row of update_check and returns which releases were
+// seen, by channel.
 func seenBefore(ctx context.Context, tx *db.Tx) (release.SeenChannels, error) {
 	seen := release.SeenChannels{}
 	var raw []byte
@@ -168,13 +178,13 @@ func seenBefore(ctx context.Context, tx *db.Tx) (release.SeenChannels, error) {
 	return seen, nil
 }
 
-// LastCheck is when somebody looked for releases last; Error says why it failed.
+// LastCheck is the last check for releases.
 type LastCheck struct {
 	At    time.Time `json:"at"`
 	Error string    `json:"error" doc:"Why it failed; empty if it succeeded"`
 }
 
-// look is what the last one has left; at is nil when nobody has looked yet.
+// look is the stored result of the last check; at is nil if there was none.
 type look struct {
 	at       *time.Time
 	failure  string
@@ -201,10 +211,11 @@ func (s *Store) lastLook(ctx context.Context) (l look, err error) {
 	return l, nil
 }
 
-// maxPlain is how much of a text from outside is kept, in bytes.
+// maxPlain bounds a text from outside, in bytes.
 const maxPlain = 500
 
-// plain is an error as people are told of it: one line, without control characters, of bounded length.
+// plain returns an error as one line without control characters, of at most
+// maxPlain bytes.
 func plain(err error) string {
 	var p *problem.Error
 	if errors.As(err, &p) {

@@ -10,10 +10,11 @@ import (
 	"github.com/hostler/hostler/core/schedule"
 )
 
-// CheckKind is the kind of job that looks for releases.
+// CheckKind is the kind of jobs that check for releases.
 const CheckKind = "update.check"
 
-// Register tells the queue who looks for releases.
+// Register makes the store the worker of jobs that check for releases. Call it
+// before the queue starts.
 func (s *Store) Register() {
 	s.cfg.Queue.Register(CheckKind, job.WorkerFunc(func(ctx context.Context, run *job.Run) error {
 		m, err := s.Check(ctx)
@@ -33,7 +34,9 @@ func (s *Store) Register() {
 	}))
 }
 
-// Kinds is what schedules may ask for. A caller must be an admin of the instance.
+// Kinds returns what a schedule may request: update.check. The author of the
+// schedule must be an admin of the instance. Only one check is queued at a
+// time.
 func (s *Store) Kinds() []schedule.Kind {
 	return []schedule.Kind{schedule.NewKind(CheckKind, "Check for a new release of Hostler",
 		func(ctx context.Context, _ struct{}) (schedule.Enqueue, error) {

@@ -15,14 +15,18 @@ import (
 	"github.com/hostler/hostler/updater/installation"
 )
 
-// updaterName is the actor of what nobody asked the service for.
+// updaterName is the actor in the audit log of runs that nobody requested
+// through the service.
 const updaterName = "hostler-updater"
 
-// errUnreadable: the updater's files cannot be read, and will not be before they change.
+// errUnreadable means that the updater's files cannot be read. Run tries again
+// only when they change.
 var errUnreadable = errors.New("reading the results of updates")
 
-// RecordRuns writes one row of the audit trail for each run of the updater that is at its end, and for each request that it
-// refused, unless an instance has written it already.
+// RecordRuns writes one entry of the audit log, and one notification, for each
+// finished run of the updater and each request that it refused, unless an
+// instance has written it already. The updater itself has no access to the
+// database.
 func (s *Store) RecordRuns(ctx context.Context) error {
 	c, err := s.configuration()
 	if err != nil || c == nil || s.shape != ShapePackage {
@@ -52,7 +56,8 @@ func (s *Store) RecordRuns(ctx context.Context) error {
 	return err
 }
 
-// keyOf names the end of a run among all.
+// keyOf returns the key of a finished run in update_reports. A refused request
+// has no run ID.
 func keyOf(run *installation.Status) string {
 	if run.State == installation.StateRefused {
 		return line("refused " + run.Request + " " + run.StartedAt.UTC().Format(time.RFC3339Nano))
@@ -83,7 +88,8 @@ func (s *Store) tellOne(ctx context.Context, key string, run *installation.Statu
 	})
 }
 
-// notifyOf writes the event of a run that has changed the service, or that was to: not of a try, nor of one that never began.
+// notifyOf writes the notification of a run that changed the service or was to
+// change it. Dry runs and refused requests get none.
 func notifyOf(ctx context.Context, tx *db.Tx, run *installation.Status) error {
 	if run.DryRun || run.State == installation.StateRefused {
 		return nil
@@ -107,7 +113,7 @@ func notifyOf(ctx context.Context, tx *db.Tx, run *installation.Status) error {
 	return notify.Write(ctx, tx.Pgx, e)
 }
 
-// entryOf is the row of a run that nobody asked the service for.
+// entryOf returns the audit log entry of a run, with the updater as the actor.
 func entryOf(run *installation.Status) audit.Entry {
 	entry := audit.Entry{
 		ActorType: audit.ActorSystem, ActorEmail: updaterName, Action: "update." + string(run.State), TargetKind: "release",

@@ -15,10 +15,15 @@ import (
 	"github.com/hostler/hostler/updater/release"
 )
 
-// Request asks the updater for the newest release, after a new look at the source. agreed, unless it is empty, is the only
-// version that may be asked for. Problems: invalid_state with the member reason when this installation cannot update
-// itself, nothing newer is there, the newest is another one, or an update is under way; release_source_error;
-// update_not_requested when the request cannot be written.
+// Request requests an update to the newest release, after a new check of the
+// source. agreed is the version that the user has seen; if it is not empty and
+// the newest release is another one, the request is refused.
+//
+// It returns as soon as the request file is written; Status shows the progress.
+// Problems: invalid_state with the member reason if this installation cannot
+// update itself, if there is nothing newer, if agreed differs, or if an update
+// is running; release_source_error; and update_not_requested if the file cannot
+// be written.
 func (s *Store) Request(ctx context.Context, agreed string) (*Status, error) {
 	switch s.shape {
 	case ShapeContainer:
@@ -52,7 +57,8 @@ func (s *Store) Request(ctx context.Context, agreed string) (*Status, error) {
 	return s.Status(ctx)
 }
 
-// idle refuses while an update is asked for or under way, or when nobody can know.
+// idle refuses a request while an update is requested or running, and if the
+// updater's files cannot be read.
 func (s *Store) idle(ctx context.Context, q querier, c *installation.Config) error {
 	st := &Status{State: StateIdle}
 	err := s.readFiles(ctx, q, st, c)
@@ -67,8 +73,10 @@ func (s *Store) idle(ctx context.Context, q querier, c *installation.Config) err
 	return nil
 }
 
-// ask writes the request: who asks into the database, what for into the file that starts the updater. Of several that ask
-// at once one wins. The file comes last, so that a disk that is full leaves nothing behind.
+// ask stores who requests the update and writes the request file, which starts
+// the updater. A row lock serializes concurrent requests. The file is written
+// last inside the transaction, so that a full disk leaves nothing behind; if
+// the commit fails, the file is withdrawn.
 func (s *Store) ask(ctx context.Context, c *installation.Config, version string) error {
 	wanted := installation.Request{ID: rand.Text(), Version: version}
 	put := false
@@ -112,7 +120,7 @@ func (s *Store) ask(ctx context.Context, c *installation.Config, version string)
 	return err
 }
 
-// withdraw takes a request back that the database does not know of.
+// withdraw removes a request file that the database does not know.
 func (s *Store) withdraw(path string, wanted installation.Request) {
 	if err := installation.WithdrawRequest(path, wanted); err != nil {
 		s.log.Error("a failed request for an update may still exist", "request", wanted.ID, "error", err)

@@ -1,14 +1,22 @@
-// Package selfupdate is the service's side of its own updates: it looks for releases, asks the updater for one, and tells
-// how the updates went.
+// Package selfupdate is the service's side of its own updates. It checks for
+// releases, requests an update from the updater, and reports how updates went.
 //
-// Three parties meet here. The *service* has no right to change what is installed: it verifies manifests by the public
-// keys of the installation, to tell people what there is, and leaves a request file. The *updater* is started by systemd
-// when that file appears; it runs as root, believes the request in nothing but a version, looks for itself, and keeps a
-// journal that everybody may read. The *files* of the updater say how an update stands: nothing of it is remembered by the
-// service, so that the answer is the truth after a restart, a roll-back, or a kill in the middle.
+// Three parties work together:
 //
-// The database holds what was found when somebody looked last, who asked for which update, and which ends of updates the
-// audit trail tells of already.
+//   - The service cannot change what is installed. It verifies manifests with
+//     the public keys of the installation in order to show what is available,
+//     and writes a request file.
+//   - systemd starts the updater when that file appears. The updater runs as
+//     root, uses nothing but the version from the request, verifies the
+//     release again itself, and keeps a journal that everybody can read.
+//   - The files of the updater hold the state of an update. The service
+//     remembers none of it, so that Status is correct after a restart, a
+//     rollback, or a kill in the middle.
+//
+// The database holds the result of the last check, who requested which update,
+// and which finished runs are in the audit log already.
+//
+// Only an installation of the shape package can update itself; see Shape.
 package selfupdate
 
 import (
@@ -30,47 +38,52 @@ import (
 	"github.com/hostler/hostler/updater/release"
 )
 
-// DefaultConfigFile is where the package puts the updater's configuration.
+// DefaultConfigFile is the path of the updater's configuration in a package
+// installation.
 const DefaultConfigFile = installation.DefaultConfig
 
-// Config is what a Store works with.
+// Config has the dependencies of a Store. DB and Queue are required.
 type Config struct {
 	DB    *db.DB
 	Queue *job.Queue
-	// ConfigFile is the updater's configuration. One that is not there means that there are no updates.
+	// ConfigFile is the updater's configuration. If the file does not exist,
+	// there are no updates.
 	ConfigFile string
-	// Shape is how the service is installed; empty for what Machine says.
+	// Shape is how the service was installed; empty to detect it with Machine.
 	Shape   Shape
 	Machine Machine
-	// Version is that of the running service.
+	// Version is the version of the running service.
 	Version string
-	// Architecture such as linux/amd64.
+	// Architecture is the platform of releases to use, such as linux/amd64;
+	// empty for that of the process.
 	Architecture string
-	// Source is for servers of releases.
+	// Source has the options for fetching from the server of releases.
 	Source release.SourceOptions
-	// CheckTimeout bounds one look at the source; 15 s when zero.
+	// CheckTimeout bounds one check of the source; 0 means 15 s.
 	CheckTimeout time.Duration
-	// WatchEvery is how long Run sleeps between looks at the updater's files; 5 s when zero.
+	// WatchEvery is how often Run checks the updater's files for changes; 0
+	// means 5 s.
 	WatchEvery time.Duration
-	// Heartbeat hears of every turn of Run; nil hears nothing.
+	// Heartbeat gets a beat at every turn of Run; nil is allowed.
 	Heartbeat *heartbeat.Monitor
-	// Logger gets what users do not see. Nil logs nothing.
+	// Logger gets failures that no request reports; nil logs nothing.
 	Logger hclog.Logger
 }
 
-// Store looks for releases, asks for updates and tells of them. It is safe for use by many goroutines, and by many
-// instances on one database.
+// Store checks for releases, requests updates and reports their results. It is
+// safe for concurrent use, and several instances may share one database.
 type Store struct {
 	cfg     Config
 	db      *db.DB
 	log     hclog.Logger
 	shape   Shape
 	version string
-	// machine is the name under which requests of this machine are kept.
+	// machine is the host name. Requests are stored with it, because instances
+	// on other machines share the database but not the files.
 	machine string
 }
 
-// New makes a store; Register it before the queue starts.
+// New returns a store. Call Register before the queue starts.
 func New(cfg Config) *Store {
 	if cfg.Logger == nil {
 		cfg.Logger = hclog.NewNullLogger()
@@ -92,8 +105,9 @@ func New(cfg Config) *Store {
 	return s
 }
 
-// configuration reads the updater's configuration anew: it may have been written since the service started. Nil without an
-// error when there is none.
+// configuration reads the updater's configuration at each call, because it may
+// change while the service runs. It returns nil without an error if the file
+// does not exist.
 func (s *Store) configuration() (*installation.Config, error) {
 	c, err := installation.ReadConfig(s.cfg.ConfigFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -105,8 +119,9 @@ func (s *Store) configuration() (*installation.Config, error) {
 	return &c, nil
 }
 
-// Run keeps the schedule of looking for releases in step with the configuration, once, and tells the audit trail of every
-// run that ends, until the context ends. Every instance runs it.
+// Run synchronizes the schedule of checks with the configuration, once, and
+// writes every finished run of the updater to the audit log, until the context
+// ends. Every instance runs it.
 func (s *Store) Run(ctx context.Context) {
 	s.cfg.Heartbeat.Beat(0)
 	followed := false
@@ -139,7 +154,8 @@ func (s *Store) Run(ctx context.Context) {
 	}
 }
 
-// changed reports whether the updater has written since the mark, and the mark of now.
+// changed reports whether the updater's files changed since the mark, and
+// returns the current mark, made of sizes and times of modification.
 func (s *Store) changed(since string) (mark string, changed bool) {
 	c, err := s.configuration()
 	if err != nil || c == nil || s.shape != ShapePackage {

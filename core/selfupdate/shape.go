@@ -10,20 +10,23 @@ import (
 	"github.com/hostler/hostler/updater/installation"
 )
 
-// Shape is how this Hostler was installed.
+// Shape is how this service was installed. It decides who can update it.
 type Shape string
 
 // The shapes.
 const (
-	// ShapePackage: the running program is a release below the updater's prefix, so that the updater can replace it.
+	// ShapePackage means that the running program is in a release folder below
+	// the updater's prefix, so the updater can replace it.
 	ShapePackage Shape = "package"
-	// ShapeContainer: it runs from a container image, and a new image replaces it.
+	// ShapeContainer means that it runs from a container image. A new image
+	// replaces it.
 	ShapeContainer Shape = "container"
-	// ShapeSource: somebody built it and started it by hand.
+	// ShapeSource means that somebody built and started it by hand.
 	ShapeSource Shape = "source"
 )
 
-// ParseShape reads a shape; the empty text is none.
+// ParseShape parses a shape. The empty string is valid and means that the shape
+// is detected.
 func ParseShape(text string) (Shape, error) {
 	if text == "" || slices.Contains([]Shape{ShapePackage, ShapeContainer, ShapeSource}, Shape(text)) {
 		return Shape(text), nil
@@ -31,7 +34,7 @@ func ParseShape(text string) (Shape, error) {
 	return "", fmt.Errorf("%q is not one of package, container, source", text)
 }
 
-// Machine is what the shape is read from.
+// Machine is the environment in which Shape looks. Tests replace it.
 type Machine struct {
 	// Root is the root of the file system.
 	Root string
@@ -41,17 +44,19 @@ type Machine struct {
 	Getenv func(string) string
 }
 
-// ThisMachine is the one that this process runs on.
+// ThisMachine returns the environment of this process.
 func ThisMachine() Machine {
 	program, _ := os.Executable() // an empty one is no release
 	return Machine{Root: "/", Program: program, Getenv: os.Getenv}
 }
 
-// Shape reads the shape.
+// Shape detects the shape.
 //
-// A container image is known by the marks that its runtimes leave: Podman's /run/.containerenv, Docker's /.dockerenv, and
-// the variable KUBERNETES_SERVICE_HOST of every pod. A container that is a whole system (LXC, systemd-nspawn) has none of
-// them: there a package is installed and updated as on any machine.
+// It recognizes a container image by what its runtimes leave: Podman's
+// /run/.containerenv, Docker's /.dockerenv, and the variable
+// KUBERNETES_SERVICE_HOST of every pod. A container that is a whole system
+// (LXC, systemd-nspawn) has none of them; there a package is installed and
+// updated as on any machine.
 func (m Machine) Shape(configFile string) Shape {
 	for _, mark := range []string{"run/.containerenv", ".dockerenv"} {
 		if _, err := os.Lstat(filepath.Join(m.Root, mark)); err == nil {
@@ -67,7 +72,8 @@ func (m Machine) Shape(configFile string) Shape {
 	return ShapeSource
 }
 
-// Release is the version of the release's folder that the running program lies in; empty when it lies in none.
+// Release returns the version of the release folder that contains the running
+// program; empty if it is in none.
 func (m Machine) Release(configFile string) string {
 	c, err := installation.ReadConfig(configFile)
 	if err != nil {

@@ -16,11 +16,13 @@ import (
 	"github.com/hostler/hostler/updater/release"
 )
 
-// State is how the last update, or the request for one, stands.
+// State is the state of the last update or of the last request.
 type State string
 
 // The states. All but the first two are the updater's own.
 const (
+	// The states. Idle and Requested come from this package, the others from
+	// the updater's journal.
 	StateIdle        State = "idle"
 	StateRequested   State = "requested"
 	StateRunning           = State(installation.StateRunning)
@@ -31,10 +33,11 @@ const (
 	StateRefused           = State(installation.StateRefused)
 )
 
-// busy are the states in which no other update can be asked for.
+// busy are the states in which no other update can be requested.
 var busy = []State{StateRequested, StateRunning, StateInterrupted}
 
-// Status is all that is known of updates; the JSON names are those of the API.
+// Status is everything that is known of updates. The JSON names are those of
+// the API.
 type Status struct {
 	CurrentVersion string     `json:"current_version" example:"1.4.0"`
 	Available      *Available `json:"available" doc:"Newest signed release that can replace the installed one; null if none is known"`
@@ -49,7 +52,7 @@ type Status struct {
 	Problems       []string   `json:"problems" nullable:"false" doc:"Data that could not be read and is missing from this response"`
 }
 
-// Available is a release that can be installed.
+// Available is a release that can replace the installed one.
 type Available struct {
 	Version   string    `json:"version" example:"1.5.0"`
 	Channel   string    `json:"channel" example:"stable"`
@@ -59,7 +62,7 @@ type Available struct {
 	CheckedAt time.Time `json:"checked_at" doc:"When the source last listed it"`
 }
 
-// Request is a request for an update.
+// Request is a request for an update that the updater has not started yet.
 type Request struct {
 	ID          string    `json:"id"`
 	Version     string    `json:"version" example:"1.5.0"`
@@ -82,15 +85,16 @@ type Run struct {
 	DryRun      bool       `json:"dry_run" doc:"true if it is a trial run that changes nothing"`
 }
 
-// Step is a step of a run that was begun.
+// Step is a step of a run that has started.
 type Step struct {
 	Step      string     `json:"step" example:"backup"`
 	StartedAt time.Time  `json:"started_at"`
 	EndedAt   *time.Time `json:"ended_at" doc:"When the step succeeded; null until then"`
 }
 
-// Status reads all that is known. What cannot be read of the updater's files is among the problems; only the database's
-// own failure is an error.
+// Status reads everything that is known. Files of the updater that cannot be
+// read are listed as problems in the result; only a failure of the database is
+// an error.
 func (s *Store) Status(ctx context.Context) (*Status, error) {
 	st := &Status{CurrentVersion: s.version, Shape: s.shape, State: StateIdle, Problems: []string{}}
 	last, err := s.lastLook(ctx)
@@ -122,7 +126,8 @@ func (st *Status) problem(what string, err error) {
 	st.Problems = append(st.Problems, line(what+": "+plain(err)))
 }
 
-// available fills in the release that can be installed, or says what keeps one from it.
+// available sets the release that can be installed, or returns why the newest
+// one cannot.
 func (s *Store) available(st *Status, last look) (blocked string) {
 	if last.manifest == nil || st.Channel == "" {
 		return ""
@@ -140,10 +145,11 @@ func (s *Store) available(st *Status, last look) (blocked string) {
 	return ""
 }
 
-// errArchitecture: a release has no file for this machine.
+// errArchitecture means that a release has no file for this platform.
 var errArchitecture = errors.New("the release does not support this machine")
 
-// fits reports whether the release can replace what is installed.
+// fits checks that a release can replace the installed one: newer, of the
+// channel, not too far ahead, and for this platform.
 func (s *Store) fits(m *release.Manifest, channel string) error {
 	if err := m.CheckUpgrade(s.version, channel); err != nil {
 		return err
@@ -161,16 +167,18 @@ func (s *Store) architecture() string {
 	return runtime.GOOS + "/" + runtime.GOARCH
 }
 
-// grace is how long a request may stay without an updater, or without a word of the updater that took it, until people are
-// told.
+// grace is how long a request may wait for the updater, or the updater may be
+// silent after taking it, before the status has a hint about it.
 const grace = time.Minute
 
-// querier is the pool or a transaction.
+// querier is a pool or a transaction.
 type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// readFiles fills in what the updater's files say.
+// readFiles sets what the updater's files say. It reads the request file before
+// the journal: a request that the updater takes in between then appears as a
+// run, and does not get lost.
 func (s *Store) readFiles(ctx context.Context, q querier, st *Status, c *installation.Config) error {
 	asked, err := s.lastRequest(ctx, q)
 	if err != nil {
@@ -211,7 +219,8 @@ func (s *Store) readFiles(ctx context.Context, q querier, st *Status, c *install
 	return nil
 }
 
-// trace looks for what became of the last request when it is neither waiting nor the last run.
+// trace handles a request that is neither waiting nor the last run: the updater
+// has just taken it, or has lost it.
 func (s *Store) trace(st *Status, c *installation.Config, asked *request) {
 	if st.Run != nil && (st.Run.Request == asked.ID || st.Run.StartedAt.After(asked.RequestedAt)) {
 		return
@@ -235,7 +244,8 @@ type request struct {
 	age time.Duration
 }
 
-// as is the request in the file, with what the database knows of it; r may be nil.
+// as returns the request in the file together with what the database knows of
+// it. r may be nil.
 func (r *request) as(id, version string, since time.Time) *Request {
 	if r != nil && r.ID == id {
 		return &r.Request
@@ -243,7 +253,7 @@ func (r *request) as(id, version string, since time.Time) *Request {
 	return &Request{ID: id, Version: version, RequestedAt: since.UTC()}
 }
 
-// lastRequest is the last one of this machine; nil when there was none.
+// lastRequest returns the last request of this machine; nil if there was none.
 func (s *Store) lastRequest(ctx context.Context, q querier) (*request, error) {
 	var r request
 	var age float64
@@ -284,7 +294,7 @@ func someTimeOf(t time.Time) *time.Time {
 	return &t
 }
 
-// hint says why updates cannot be asked for, or what to do now.
+// hint says why updates cannot be requested, or what to do now.
 func (s *Store) hint(st *Status, c *installation.Config, blocked string) string {
 	switch {
 	case st.Hint != "":
@@ -321,7 +331,8 @@ func (s *Store) mendConfiguration() string {
 	return "fix " + s.cfg.ConfigFile + ": it must be JSON, belong to root and be writable only by root"
 }
 
-// refuse is a 409 with its reason for machines and what to do for people.
+// refuse returns the problem invalid_state with a reason for programs and a
+// hint for people.
 func refuse(reason, hint, format string, args ...any) *problem.Error {
 	p := problem.New(problem.CodeInvalidState, format, args...).With("reason", reason)
 	if hint != "" {

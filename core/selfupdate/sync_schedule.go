@@ -9,8 +9,10 @@ import (
 	"github.com/hostler/hostler/core/schedule"
 )
 
-// SyncSchedule switches the schedule that looks for releases on when a source and a channel have come into the configuration,
-// and off when they have gone. In between the schedule is the users' own: one that they switched off or deleted stays so.
+// SyncSchedule enables the schedule that checks for releases when a source and
+// a channel appear in the configuration, and disables it when they disappear.
+// In between the schedule belongs to the users: it does not enable one again
+// that they disabled or deleted.
 func (s *Store) SyncSchedule(ctx context.Context) error {
 	c, err := s.configuration()
 	if err != nil {
@@ -45,5 +47,6 @@ func (s *Store) SyncSchedule(ctx context.Context) error {
 	})
 }
 
-// someTime is a minute of the day by chance, so that not every installation asks at the same one.
+// someTime returns a random minute of the day as a cron expression, so that not
+// all installations check at the same time.
 func someTime() string { return fmt.Sprintf("%d %d * * *", rand.IntN(60), rand.IntN(24)) }

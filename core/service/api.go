@@ -53,7 +53,7 @@ import (
 	"github.com/hostler/hostler/core/setting"
 )
 
-// deps is what the API works with: the parts, resource by resource.
+// deps returns the dependencies of the API, resource by resource.
 func (s *Service) deps() api.Deps {
 	c := &s.config
 	firewalls := s.Firewall
@@ -108,8 +108,9 @@ func (s *Service) deps() api.Deps {
 	}
 }
 
-// entitled reads the feature flags. While they cannot be read nothing is on: a feature that was put off must not come
-// back with a fault of the database.
+// entitled reports whether a feature is enabled. If the flags cannot be read,
+// every feature is off: a feature that an owner disabled must not come back
+// because the database failed.
 func (s *Service) entitled(ctx context.Context, name string) bool {
 	on, err := setting.IsEntitled(ctx, s.config.DB, name)
 	if err != nil {

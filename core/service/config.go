@@ -27,52 +27,66 @@ import (
 	sdkplugin "github.com/hostler/hostler/sdk/plugin"
 )
 
-// Config is what a service is put together from. DB, Keys, Drivers and Firewalls are required.
+// Config has what a service is put together from. DB, Keys, Drivers and
+// Firewalls are required; the other fields may be zero.
 type Config struct {
-	// DB is an open database with this release's schema. It is the caller's to close, after Close.
+	// DB is an open database with the schema of this release. The caller closes
+	// it, after Close.
 	DB *db.DB
-	// Keys seals what is secret in the database.
+	// Keys encrypts the secrets in the database.
 	Keys *secret.Box
-	// Drivers reach the hypervisors: the plugins' manager, or a hypervisor in memory.
+	// Drivers connect to the hypervisors: the manager of plugins, or a
+	// hypervisor in memory in tests.
 	Drivers host.Drivers
-	// Firewalls reach the firewalls of the hypervisors, each under the name of its driver.
+	// Firewalls connect to the firewalls of the hypervisors, each under the
+	// name of its driver.
 	Firewalls firewall.Backends
 	// Catalogs are the sources of the catalog; nil for none.
 	Catalogs catalog.Sources
-	// Plugins are the processes behind Drivers, Firewalls and Catalogs, which Start starts and Close stops; nil when there are none.
+	// Plugins are the processes behind Drivers, Firewalls and Catalogs. Start
+	// starts them and Close stops them. nil if there are none.
 	Plugins Plugins
-	// Loggers gives each part its logger by the part's name; nil logs nothing.
+	// Loggers returns the logger of a part by the part's name; nil logs
+	// nothing.
 	Loggers func(part string) hclog.Logger
-	// Loops are what Start lets run, all of Loops for a whole service. Without any, the service answers requests, and its jobs wait.
+	// Loops are the loops that Start starts; a complete service has all of
+	// them. Without loops the service answers requests, and its jobs wait for
+	// another instance. Tests use that.
 	Loops []Loop
-	// Now is the clock of schedules; nil takes the database's, so that all instances have the same.
+	// Now is the clock of schedules. nil uses the clock of the database, so
+	// that all instances agree on what is due.
 	Now func() time.Time
 
-	// Version of the running service.
+	// Version is the release of the running service.
 	Version string
 	// UI serves the web page; nil for none.
 	UI http.Handler
-	// Spool is the folder of files that are uploaded; nil takes none.
+	// Spool is the folder for uploaded files; nil refuses uploads.
 	Spool *upload.Spool
-	// StateDir is where the token of the first setup is written.
+	// StateDir is the folder for the token of the first setup and for files of
+	// the catalog.
 	StateDir string
-	// BaseURL is where clients find the service, as proxy.ParseBaseURL yields it, without a slash at its end; nil where nobody has said
-	// so, and then there are no links to it.
+	// BaseURL is the URL at which clients reach the service, as
+	// proxy.ParseBaseURL returns it, without a slash at the end. If it is nil,
+	// notifications have no links, and single sign-on is not available.
 	BaseURL *url.URL
-	// TrustedProxies are the networks of the proxies whose word about a request is taken.
+	// TrustedProxies are the networks of the reverse proxies whose headers
+	// about the client are trusted.
 	TrustedProxies []netip.Prefix
-	// Self knows the guest that the service runs in; nil recognises none.
+	// Self recognizes the guest in which the service runs; nil recognizes none.
 	Self *guest.Self
 	// AllowLocal permits hosts at loopback and link-local addresses.
 	AllowLocal bool
 
-	// Jobs, Identity and Updates hold limits and places; what joins them to the rest is filled in.
+	// Jobs, Identity and Updates have limits and folders. New fills in the
+	// fields that connect them to the other parts.
 	Jobs     job.Config
 	Identity identity.Config
 	Updates  selfupdate.Config
 }
 
-// Plugins are the processes of the drivers.
+// Plugins are the processes of the drivers, firewalls and catalogs.
+// *plugin.Manager implements it.
 type Plugins interface {
 	plugins.Manager
 	load.Source
@@ -82,17 +96,18 @@ type Plugins interface {
 
 var _ Plugins = (*plugin.Manager)(nil)
 
-// noPlugins stands for a service without plugins.
+// noPlugins is a service without plugins.
 type noPlugins struct{}
 
-// noCatalogs stands for a service without sources of the catalog.
+// noCatalogs is a service without sources of the catalog.
 type noCatalogs struct{}
 
 func (noCatalogs) CatalogNames() []string { return nil }
 
 func (noCatalogs) Catalog(string) sdk.Source { return noSource{} }
 
-// noSource stands for a source whose plugin is gone.
+// noSource is a source whose plugin does not exist. All its methods fail with
+// ErrGone.
 type noSource struct{}
 
 func (noSource) Info(context.Context) (sdk.Info, error) { return sdk.Info{}, sdkplugin.ErrGone }
@@ -105,7 +120,8 @@ func (noPlugins) Stop()                       {}
 
 func (noPlugins) TakeRequests(context.Context) []plugin.SentRequests { return nil }
 
-// fill puts what stands for absent parts into the configuration.
+// fill replaces missing parts by ones that do nothing, so that the rest of the
+// package needs no checks for nil.
 func (c *Config) fill() {
 	if c.Plugins == nil {
 		c.Plugins = noPlugins{}
@@ -121,7 +137,7 @@ func (c *Config) fill() {
 	}
 }
 
-// baseURL is BaseURL as a text; empty where there is none.
+// baseURL returns BaseURL as a string; empty if there is none.
 func (c *Config) baseURL() string {
 	if c.BaseURL == nil {
 		return ""
@@ -129,7 +145,8 @@ func (c *Config) baseURL() string {
 	return c.BaseURL.String()
 }
 
-// catalogFolder is where sources of the catalog keep what they fetch; empty without a folder of state.
+// catalogFolder is where sources of the catalog store what they download; empty
+// without StateDir.
 func (c *Config) catalogFolder() string {
 	if c.StateDir == "" {
 		return ""

@@ -8,12 +8,15 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// executors tell the catalog whether the machine of a host can be logged in to. Nothing is dialled for it.
+// executors tells the catalog whether the service has SSH access to the machine
+// of a host. It reads only stored data and opens no connection.
 type executors struct{ hosts *host.Store }
 
 var _ catalog.Executors = executors{}
 
-// Node implements catalog.Executors. The architecture is not known without a login.
+// Node implements catalog.Executors. What prevents SSH access becomes a blocker
+// of the plan; only a failure of the service is an error. The architecture
+// stays unknown, because reading it needs a connection.
 func (e executors) Node(ctx context.Context, hostID int64) (catalog.Node, error) {
 	err := e.hosts.RequireSSH(ctx, hostID)
 	if err == nil {

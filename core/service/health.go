@@ -16,22 +16,30 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// Health says that the process lives and serves, and nothing else: a restart would not mend the database.
+// Health returns the handler for liveness. It answers 200 as long as the
+// process serves requests. It does not check the database, because a restart,
+// which follows a failed liveness check, would not fix the database.
 func Health() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		report(w, http.StatusOK, map[string]string{"status": "ok"})
 	})
 }
 
-// readyFor is how long an answer of ready holds. Anybody may ask, and asking the database takes a connection: however
-// many ask at once, one question is under way.
-// An answer that something is missing holds for unreadyFor only: who waits for a start wants to know of its end.
+// readyFor is how long an answer of ready is reused. The endpoint is public and
+// a check takes a database connection, so at most one check runs at a time,
+// however many clients ask.
+//
+// A negative answer is reused for unreadyFor only, so that a client that waits
+// for the start sees its end soon.
 const (
 	readyFor   = time.Second
 	unreadyFor = 50 * time.Millisecond
 )
 
-// ready says whether the service can do its work, and what is missing. Details stay in the log: the page is open.
+// ready returns the handler for readiness: 200 if the service can do its work,
+// otherwise 503. The body names each check with ok or a short reason. Details
+// are only in the log, because the endpoint is public. The mutex is held during
+// a check: other clients wait for the same answer.
 func ready(d *db.DB, installed plugins.Manager, box *secret.Box, version string) http.Handler {
 	var mu sync.Mutex
 	var asked time.Time
@@ -54,7 +62,10 @@ func ready(d *db.DB, installed plugins.Manager, box *secret.Box, version string)
 	})
 }
 
-// look asks the database and the plugins, and what is known of the key. That one reader goes away is no answer for the others.
+// look checks the database, the schema, the plugins and the key file, in at
+// most 3 s. It ignores the cancellation of ctx, because the answer is for all
+// clients. A catalog plugin that is not running is reported but does not make
+// the service unready.
 func look(ctx context.Context, d *db.DB, installed plugins.Manager, box *secret.Box) (status int, checks map[string]string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
 	defer cancel()

@@ -19,7 +19,8 @@ import (
 	"github.com/hostler/hostler/core/remotewrite"
 )
 
-// metrics are the figures for Prometheus. No name of a host or user is among them: the page is open.
+// metrics has the metrics for Prometheus. No label has the name of a host or a
+// user, because the endpoint is public.
 type metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.HistogramVec
@@ -39,20 +40,23 @@ func newMetrics(d *db.DB, installed plugins.Manager, poller *poll.Poller, receiv
 	return m
 }
 
+// observe records an operation of the API. The labels are the ID of the
+// operation and the status, both from a bounded set.
 func (m *metrics) observe(operation, _ string, status int, took time.Duration) {
 	m.requests.WithLabelValues(operation, strconv.Itoa(status)).Observe(took.Seconds())
 }
 
+// handler serves the metrics, at most four requests at once.
 func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
 }
 
-// state is what is asked for when the page is fetched.
+// state is the collector of metrics that are read when Prometheus fetches them.
 type state struct {
 	db      *db.DB
 	plugins plugins.Manager
 	poller  *poll.Poller
-	// receiver is that of samples.
+	// receiver sends samples to other systems.
 	receiver *remotewrite.Store
 	sent     *load.Recorder
 	feed     *feed.Feed
@@ -76,7 +80,7 @@ var (
 	refusedDesc = prometheus.NewDesc("hostler_remote_write_refused_total", "Values that the receiver of samples refused.", nil, nil)
 )
 
-// Describe names the figures.
+// Describe implements prometheus.Collector.
 func (s *state) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{hostsDesc, jobsDesc, pluginDesc, restartsDesc, pollsDesc, failuresDesc, secondsDesc, sentDesc,
 		busyDesc, lateDesc, refusedDesc, readersDesc} {
@@ -84,7 +88,9 @@ func (s *state) Describe(ch chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect reads the figures. Without the database its part is left out.
+// Collect implements prometheus.Collector. If the database does not answer
+// within 2 s, its metrics are missing from the result instead of failing the
+// request.
 func (s *state) Collect(ch chan<- prometheus.Metric) {
 	count := s.poller.Counters()
 	ch <- prometheus.MustNewConstMetric(pollsDesc, prometheus.CounterValue, float64(count.Polls))
@@ -113,6 +119,7 @@ func (s *state) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
+// count sends one gauge per row of a query that returns a label and a number.
 func (s *state) count(ctx context.Context, ch chan<- prometheus.Metric, desc *prometheus.Desc, query string) {
 	rows, err := s.db.Pool.Query(ctx, query)
 	if err != nil {

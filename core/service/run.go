@@ -10,14 +10,33 @@ import (
 	"github.com/hostler/hostler/core/secret"
 )
 
-// Loop is one of the things that a service does by itself. Its word is also the name of its sign of life.
+// Loop names a background activity of a service. It is also the name of the
+// loop's heartbeat.
 type Loop string
 
-// What runs by itself: jobs, polls of hosts, schedules, the seal of the audit trail, partitions of metrics, what the updater does,
+// What runs by itself: jobs, polls of hosts, schedules, the seal of the audit log, partitions of metrics, what the updater does,
 // the listing of backups, the reading of guests' configurations, the folder of uploads, sending samples to others, telling people
 // what happens, the count of requests to hosts, drafts of firewalls that their jobs have left, the history of the live feed, and the
 // evaluation of alert rules.
 const (
+	// The loops of a service. Except for Jobs, each runs until the service is
+	// drained.
+	//
+	//   - Jobs runs queued jobs.
+	//   - Polls reads the inventory of hosts.
+	//   - Schedules starts what is due.
+	//   - Seal seals the audit log.
+	//   - Metrics creates and drops partitions of the metrics.
+	//   - Updates records what the updater did.
+	//   - Backups lists backup storages and writes their daily report.
+	//   - Details reads the configurations of guests.
+	//   - Uploads cleans up the upload folder.
+	//   - RemoteWrite sends samples to other systems.
+	//   - Notifications delivers messages to the channels.
+	//   - Load stores how many requests the hosts got.
+	//   - Drafts cleans up firewall drafts that their jobs left.
+	//   - Feed maintains the history of the live feed.
+	//   - Alerts evaluates alert rules.
 	Jobs      Loop = "job"
 	Polls     Loop = "poll"
 	Schedules Loop = "schedule"
@@ -36,12 +55,17 @@ const (
 	Alerts        Loop = "alert"
 )
 
-// Loops are all of them.
+// Loops are all loops.
 var Loops = []Loop{Jobs, Polls, Seal, Metrics, Schedules, Updates, Backups, Details, Uploads, RemoteWrite, Notifications, Load, Drafts,
 	Feed, Alerts}
 
-// Start starts the plugins, the watch over the key file, and the loops of the configuration. While there is no user it leaves the
-// token of the first setup in the state folder. When it fails, Drain and Close must be called all the same.
+// Start starts the plugins, the watch over the key file and the loops of the
+// configuration. While there is no user, it also writes the token of the first
+// setup into the state folder. It returns once everything is started. If it
+// fails, the caller must still call Drain and Close.
+//
+// A key file that missed a rotation is not an error: the service starts, and
+// jobs and polls are left to other instances until the file is updated.
 func (s *Service) Start(ctx context.Context) error {
 	if path, needed, err := s.setup.Prepare(ctx); err != nil {
 		return err
@@ -77,11 +101,14 @@ func (s *Service) Start(ctx context.Context) error {
 	return nil
 }
 
-// Context ends with Drain. Requests that outlive their answer, such as event streams, are to end with it.
+// Context returns a context that Drain ends. Responses that have no natural
+// end, such as event streams, must end with it.
 func (s *Service) Context() context.Context { return s.running }
 
-// Drain ends the loops and the sockets and brings jobs to a safe point, within ctx. What did not get there is resumed by the next start,
-// or by another instance. The API still answers. A second call does nothing.
+// Drain stops the loops and closes the sockets, and waits, within ctx, until
+// jobs have reached a safe point. The next start, or another instance, resumes
+// jobs that did not reach one. The API still answers, so that the caller can
+// drain before it closes the listener. A second call does nothing.
 func (s *Service) Drain(ctx context.Context) {
 	s.drain.Do(func() {
 		s.end()
@@ -95,7 +122,8 @@ func (s *Service) Drain(ctx context.Context) {
 	})
 }
 
-// leave waits until every socket has ended, within ctx, and lets no further one open.
+// leave waits, within ctx, until every socket has closed. It takes the write
+// lock of lasting and never releases it, so that no further socket can open.
 func (s *Service) leave(ctx context.Context) {
 	left := make(chan struct{})
 	go func() {
@@ -109,7 +137,8 @@ func (s *Service) leave(ctx context.Context) {
 	}
 }
 
-// Close waits for the loops' end and stops the plugins. It comes after Drain and after the last request. A second call does nothing.
+// Close waits for the loops and stops the plugins. Call it after Drain and
+// after the last request has ended. A second call does nothing.
 func (s *Service) Close() {
 	s.close.Do(func() {
 		s.loops.Wait()

@@ -1,6 +1,17 @@
-// Package service is the service as a whole but for its process: New joins the parts, API is what the resources work with, Handler
-// serves them, and Start runs what works by itself. It is the only place where all parts meet. cmd/hostlerd adds configuration,
-// listener and signals; tests give it a hypervisor in memory.
+// Package service is the whole service without its process. It is the only
+// package in which all parts meet.
+//
+// The order of calls is:
+//
+//	s, err := service.New(config)  // joins the parts; no I/O yet
+//	h := s.Handler()               // declares the API
+//	err = s.Start(ctx)             // plugins, key watch, loops
+//	// serve h until a signal arrives
+//	s.Drain(ctx)                   // loops, sockets, jobs
+//	s.Close()                      // plugins; then close the database
+//
+// cmd/hostlerd adds configuration, listeners and signals. Tests use the same
+// calls with a hypervisor in memory; see package servicetest.
 package service
 
 import (
@@ -53,16 +64,19 @@ import (
 	"github.com/hostler/hostler/core/vm"
 )
 
-// SealedTables are all columns with encrypted values. A column that is missing here would lose its key by a rotation.
+// SealedTables are all columns with encrypted values. The rotation of the key
+// re-encrypts exactly these. Add every new encrypted column here: values in a
+// missing column cannot be decrypted after a rotation.
 var SealedTables = []secret.Table{host.SealedTable, identity.SealedTable, audit.SealedTable, idempotency.SealedTable, job.SealedTable,
 	remotewrite.SealedTable, console.SealedTable, channel.SealedTable, host.SealedSSHTable, catalog.SealedTable,
 	sso.SealedTable, acme.SealedTable}
 
-// Service is the service with all its parts joined.
+// Service is the service with all its parts. The parts are exported for tests
+// and for cmd/hostlerd; the API gets them from API.
 type Service struct {
-	// API is what is served. It may be changed until Handler is called.
+	// API is what Handler serves. It may be changed until Handler is called.
 	API api.Deps
-	// Heartbeats are the loops' signs of life.
+	// Heartbeats has one monitor per loop. The map is not changed after New.
 	Heartbeats map[Loop]*heartbeat.Monitor
 
 	// The parts.
@@ -103,21 +117,23 @@ type Service struct {
 	watch  secret.WatchConfig
 	setup  *identity.Setup
 	sealer *audit.Sealer
-	// underway are the open consoles, for the trail.
+	// underway tracks the open consoles for the audit log.
 	underway *audit.SpanTracker
 	details  *guest.DetailReader
 
-	// running is the context of the loops and of every request; end ends it, and loops waits for the loops.
+	// running is the context of the loops and of responses without an end; end
+	// cancels it, and loops waits for the loops.
 	running context.Context
 	end     context.CancelFunc
 	loops   sync.WaitGroup
-	// lasting is held for reading by each open socket.
+	// lasting is locked for reading by each open socket; leave locks it for
+	// writing.
 	lasting      sync.RWMutex
 	drain, close sync.Once
 }
 
-// New joins the parts. Nothing runs yet, and nothing is asked of the database. Close must be called in the end, whether it was
-// started or not.
+// New joins the parts. It starts nothing and does not contact the database. The
+// caller must call Close in the end, whether or not it called Start.
 func New(c Config) (*Service, error) {
 	c.fill()
 	s := &Service{DB: c.DB, config: c, Heartbeats: map[Loop]*heartbeat.Monitor{}}
@@ -225,7 +241,9 @@ func New(c Config) (*Service, error) {
 	return s, nil
 }
 
-// jobs is the queue's configuration. A job that fails for a key file that has missed a rotation is left to other instances.
+// jobs returns the configuration of the queue. IsUnavailable recognizes a job
+// that failed because this instance's key file missed a rotation; the queue
+// leaves such a job to other instances instead of failing it.
 func (s *Service) jobs() job.Config {
 	c := s.config.Jobs
 	c.DB, c.Keys, c.Logger, c.Heartbeat = s.config.DB, s.config.Keys, s.config.Loggers("job"), s.Heartbeats[Jobs]
@@ -241,6 +259,8 @@ func (s *Service) jobs() job.Config {
 	return c
 }
 
+// pollInterval returns the setting of the interval between polls, or 0 for the
+// default if the database does not answer.
 func (s *Service) pollInterval(ctx context.Context) time.Duration {
 	seconds, err := setting.Get(ctx, s.config.DB, setting.PollInterval)
 	if err != nil {
@@ -249,7 +269,8 @@ func (s *Service) pollInterval(ctx context.Context) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// newerRelease is the release of the service that can be installed; empty for none.
+// newerRelease returns the version of the release that can be installed; empty
+// if there is none.
 func (s *Service) newerRelease(ctx context.Context) (string, error) {
 	status, err := s.Updates.Status(ctx)
 	if err != nil || status.Available == nil {
@@ -258,5 +279,6 @@ func (s *Service) newerRelease(ctx context.Context) (string, error) {
 	return status.Available.Version, nil
 }
 
-// Handler makes the whole API as one handler: it declares every operation anew, so that a caller keeps what it gets.
+// Handler returns the whole API as one handler. Each call declares every
+// operation again, so that an earlier handler keeps its state.
 func (s *Service) Handler() http.Handler { return api.Handler(s.API) }

@@ -11,16 +11,19 @@ import (
 	"github.com/hostler/hostler/core/secret"
 )
 
-// LoginStart is a log-in by a provider that goes on there.
+// LoginStart is a login that continues at the provider.
 type LoginStart struct {
-	// URL is where the browser goes.
+	// URL is where to send the browser.
 	URL string
-	// Cookie is the value of identity.SignOnCookie, without which the provider's answer is not taken.
+	// Cookie is the value for identity.SignOnCookie. Complete refuses an answer
+	// from a browser without it.
 	Cookie string
 }
 
-// Begin begins a log-in by a provider, which leads to returnTo of our own pages; anything else leads to the first one. It is a
-// problem of code invalid_state where the provider cannot be used now.
+// Begin starts a login at a provider. returnTo is the path of the page to show
+// after the login; anything that is not a path of this service becomes "/".
+// Nothing is stored: the state is in the cookie. Problem: invalid_state if the
+// provider cannot be used now.
 func (s *Store) Begin(ctx context.Context, id int64, returnTo string) (*LoginStart, error) {
 	p, d, err := s.usable(ctx, id)
 	if err != nil {
@@ -36,7 +39,8 @@ func (s *Store) Begin(ctx context.Context, id int64, returnTo string) (*LoginSta
 	return &LoginStart{Cookie: sealed, URL: config.AuthCodeURL(f.State, oidc.Nonce(f.Nonce), oauth2.S256ChallengeOption(f.Verifier))}, nil
 }
 
-// usable is a provider by which one may log in, and what it says of itself. Who asks is not logged in: what is wrong is told to the log.
+// usable returns an enabled provider and its discovery document. The caller is
+// not logged in, so the problem is vague, and the cause goes to the log.
 func (s *Store) usable(ctx context.Context, id int64) (*stored, *discovery, error) {
 	if s.BaseURL == "" {
 		return nil, nil, problem.New(problem.CodeInvalidState, "the service does not know its own address: set HOSTLER_BASE_URL")
@@ -55,14 +59,14 @@ func (s *Store) usable(ctx context.Context, id int64) (*stored, *discovery, erro
 	return p, d, nil
 }
 
-// failing is a provider that does not do its part.
+// failing logs the failure of a provider and returns the problem for users.
 func (s *Store) failing(p *Provider, err error) error {
 	s.Logger.Warn("an identity provider cannot be used", "provider", p.Name, "error", err)
 	return problem.New(problem.CodeInvalidState, "%s is not available at the moment: try again, or log in with a password. An owner "+
 		"can test the provider", p.Name)
 }
 
-// oauth is the client at the provider.
+// oauth returns the OAuth client for a provider.
 func (s *Store) oauth(p *stored, d *discovery, clientSecret secret.String) *oauth2.Config {
 	return &oauth2.Config{
 		ClientID: p.ClientID, ClientSecret: clientSecret.Reveal(), RedirectURL: s.redirectURI(p.ID), Scopes: p.Scopes,

@@ -10,14 +10,17 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
-// faults collects what is wrong with a provider.
+// faults collects everything that is wrong with a provider, so that a user can
+// fix it all at once.
 type faults []problem.Fault
 
 func (f *faults) add(msg string, at ...any) {
 	*f = append(*f, problem.Fault{Loc: append([]any{"body"}, at...), Msg: msg, Type: "value_error"})
 }
 
-// check brings a provider into the form in which it is stored. Problems: invalid with all that is wrong.
+// check normalizes a provider for storing: it trims the name, adds the scope
+// openid, and brings the fingerprint into its canonical form. Problem: invalid,
+// with all faults.
 func (s *Store) check(p *Provider, clientSecret secret.String) error {
 	var f faults
 	if p.Name = strings.TrimSpace(p.Name); p.Name == "" || strings.ContainsFunc(p.Name, func(r rune) bool { return r < ' ' || r == 0x7f }) {
@@ -69,7 +72,8 @@ func (s *Store) check(p *Provider, clientSecret secret.String) error {
 	return nil
 }
 
-// visible reports whether there is a text of visible ASCII characters only.
+// visible reports whether a text is not empty and has only visible ASCII
+// characters.
 func visible(text string) bool {
 	return text != "" && !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 }

@@ -7,13 +7,16 @@ import (
 	"github.com/hostler/hostler/core/identity"
 )
 
-// maxGroups is how many groups of a person are looked at.
+// maxGroups is how many groups of a user are evaluated; further ones are
+// ignored.
 const maxGroups = 5000
 
-// claims is what a provider says of a person.
+// claims are the claims of a user, from the ID token and, where needed, from
+// the UserInfo endpoint.
 type claims map[string]any
 
-// find is the claim of a name; nil where there is none. Dots lead into objects, unless there is a claim with a dot in its name.
+// find returns the claim at a path, nil if it does not exist. Dots lead into
+// objects, as in realm_access.roles, unless a claim has exactly this name.
 func (c claims) find(path string) any {
 	if value, there := c[path]; there {
 		return value
@@ -26,7 +29,8 @@ func (c claims) find(path string) any {
 	return at
 }
 
-// texts are those of a claim that is a list, or one alone.
+// texts returns the strings of a claim that is a list or a single string. It
+// skips other values.
 func (c claims) texts(path string) []string {
 	switch value := c.find(path).(type) {
 	case string:
@@ -43,7 +47,8 @@ func (c claims) texts(path string) []string {
 	return nil
 }
 
-// text is that of a claim; "" where it is none, or has what the database does not store.
+// text returns a claim that is a string. It returns "" for other types, and for
+// strings with NUL, which PostgreSQL cannot store.
 func (c claims) text(name string) string {
 	text, _ := c[name].(string)
 	if strings.ContainsRune(text, 0) {
@@ -52,10 +57,13 @@ func (c claims) text(name string) string {
 	return text
 }
 
-// verified reports whether the provider says that the address is the person's. Some write true as a text.
+// verified reports whether the provider says that the email address is
+// verified. Some providers send the boolean as a string.
 func (c claims) verified() bool { return c["email_verified"] == true || c["email_verified"] == "true" }
 
-// external is who comes in, by what the provider says and by its rules.
+// external combines the claims with the rules of the provider. Grants has an
+// entry for every team that a rule names; the role is NoRole if no rule of the
+// team applies to the user.
 func (c claims) external(p *stored, subject string) *identity.ExternalLogin {
 	e := &identity.ExternalLogin{
 		Provider: p.ID, Name: p.Name, UpdatedAt: p.UpdatedAt, Subject: subject, DisplayName: c.text("name"), Create: p.Accounts == Create,

@@ -18,23 +18,33 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// leeway is how far the clock of a provider may be ahead.
+// leeway is how far the clock of a provider may be ahead of ours.
 const leeway = 5 * time.Minute
 
-// Callback is what a provider has sent with the browser that comes back.
+// Callback is what the provider sent with the browser that comes back.
 type Callback struct {
-	// Cookie is the value of the cookie that Begin gave the browser; see identity.SignOnOf.
+	// Cookie is the value that Begin gave the browser; see identity.SignOnOf.
 	Cookie string
 	State  string
-	// Code is what the provider gives for a log-in, Failure the error that it tells instead.
+	// Code is the authorization code, and Failure the error code that the
+	// provider sends instead.
 	Code, Failure string
-	// Issuer is who answers, where the provider says so (RFC 9207); "" else.
+	// Issuer is the parameter iss (RFC 9207); "" if the provider does not send
+	// it.
 	Issuer string
 }
 
-// Complete ends a log-in that Begin has begun at the provider, and gives the path to return to. Problems: invalid_credentials for an
-// answer that is not taken, and those of identity.Store.LogInExternal; rate_limited after too many of these from one network;
-// invalid_state where the provider cannot be used now.
+// Complete finishes a login that Begin started, and returns the path to return
+// to. It checks, in this order: the rate limit of the client's network, the
+// cookie and the state, that the state is used for the first time, the
+// provider, the answer, and the tokens.
+//
+// Failed attempts count against the rate limit; failures of the provider itself
+// do not.
+//
+// Problems: invalid_credentials for an answer that is not accepted,
+// rate_limited after too many of these, invalid_state if the provider cannot be
+// used now, and those of identity.Store.LogInExternal.
 func (s *Store) Complete(ctx context.Context, id int64, a Callback, from identity.Client) (in *identity.LoginResult, returnTo string,
 	err error) {
 	back, err := s.Users.Throttle(ctx, from)
@@ -77,7 +87,9 @@ func (s *Store) Complete(ctx context.Context, id int64, a Callback, from identit
 	return in, f.ReturnTo, err
 }
 
-// prove gives the code to the provider, and holds what it says of the person against what was asked.
+// prove exchanges the code for tokens and checks the ID token: signature,
+// issuer, audience and expiry, then nonce, authorized party, time of issue and
+// subject, then the hash of the access token.
 func (s *Store) prove(ctx context.Context, p *stored, d *discovery, f *flow, code string) (*identity.ExternalLogin, error) {
 	clientSecret, err := s.open(p)
 	if err != nil {
@@ -126,12 +138,15 @@ func (s *Store) prove(ctx context.Context, p *stored, d *discovery, f *flow, cod
 	return c.external(p, id.Subject), nil
 }
 
+// onlyUs reports whether the client is the only audience of a token.
 func onlyUs(audience []string, client string) bool {
 	return !slices.ContainsFunc(audience, func(a string) bool { return a != client })
 }
 
-// complement adds what only the provider's endpoint for that tells of the person, where something is missing. A claim of the ID token
-// stays as it is, and how the person logged in is told by the signed token alone.
+// complement adds claims from the UserInfo endpoint if the ID token lacks the
+// email address, its verification or the groups. A claim of the ID token is
+// never replaced. The claim amr, which tells how the user logged in, is
+// accepted only from the ID token, because that is signed.
 func (s *Store) complement(ctx context.Context, p *stored, d *discovery, subject string, tokens *oauth2.Token, c claims) error {
 	_, email := c["email"]
 	_, verified := c["email_verified"]
@@ -161,12 +176,14 @@ func (s *Store) complement(ctx context.Context, p *stored, d *discovery, subject
 	return nil
 }
 
-// codeRefused is the failure of a provider that has refused a request, such as one with a code that somebody made up. The try counts.
+// codeRefused marks that a provider refused a request, for example because of a
+// made-up code. The attempt counts against the rate limit.
 type codeRefused struct{ error }
 
 func (e *codeRefused) Unwrap() error { return e.error }
 
-// exchangeFailed tells a code that the provider does not take from a provider that fails.
+// exchangeFailed distinguishes a code that the provider refuses from a provider
+// that fails. secrets are removed from what is logged.
 func (s *Store) exchangeFailed(p *stored, err error, secrets ...string) error {
 	told := errors.New(outbound.Plain(outbound.Cause(err).Error(), secrets...))
 	var refusal *oauth2.RetrieveError
@@ -182,7 +199,7 @@ func (s *Store) exchangeFailed(p *stored, err error, secrets ...string) error {
 	return s.failing(&p.Provider, told)
 }
 
-// untrue is a token that is not believed. What is wrong with it is the owners' to know.
+// untrue logs why a token is not accepted. The user gets no details.
 func (s *Store) untrue(p *stored, err error) error {
 	s.Logger.Warn("an identity provider's answer was rejected", "provider", p.Name, "error", err)
 	return refused("the answer of %s could not be verified; start again, or ask an owner to check the service's log", p.Name)

@@ -19,16 +19,19 @@ import (
 )
 
 const (
-	// maxAnswer is how large an answer of a provider may be, in bytes.
+	// maxAnswer is the limit of a response of a provider, in bytes.
 	maxAnswer = 1 << 20
-	// goodFor is how long is believed what a provider has said of itself, badFor how long one that failed is left alone.
+	// goodFor is how long a discovery document is cached, and badFor how long a
+	// failure is: during that time requests get the same error.
 	goodFor = time.Hour
 	badFor  = 15 * time.Second
-	// maxAddresses is to how many servers the endpoints of one provider may lead.
+	// maxAddresses is the number of servers to which the endpoints of one
+	// provider may lead, redirects included.
 	maxAddresses = 8
 )
 
-// metadata is what a provider says of itself (OpenID Connect Discovery 1.0 section 3, RFC 9207 section 3, RFC 8414 section 2).
+// metadata is the part of a discovery document that is used (OpenID Connect
+// Discovery 1.0 section 3, RFC 9207 section 3, RFC 8414 section 2).
 type metadata struct {
 	AuthorizationEndpoint string   `json:"authorization_endpoint"`
 	TokenEndpoint         string   `json:"token_endpoint"`
@@ -43,26 +46,30 @@ type metadata struct {
 	TellsIssuer           bool     `json:"authorization_response_iss_parameter_supported"`
 }
 
-// discovery is a provider that was asked what it is. It does not change.
+// discovery is a provider with its discovery document. It is immutable, so
+// several requests share it.
 type discovery struct {
 	metadata
 	provider *oidc.Provider
 	client   *http.Client
 }
 
-// slot is what is kept of a provider.
+// slot is the cache entry of one provider.
 type slot struct {
-	// revision is when the provider was changed last.
+	// revision is when the provider was last changed. A changed provider gets a
+	// new slot.
 	revision time.Time
-	// mu is held while it is asked: others wait for the same answer.
+	// mu is locked during a request, so that concurrent logins wait for the
+	// same answer.
 	mu    sync.Mutex
 	found *discovery
 	err   error
-	// until is how long found and err count.
+	// until is when found and err expire.
 	until time.Time
 }
 
-// discover is what the provider says of itself, from the cache where it can be.
+// discover returns the discovery document of a provider, from the cache if
+// possible.
 func (s *Store) discover(ctx context.Context, p *Provider) (*discovery, error) {
 	s.mu.Lock()
 	kept := s.discovered[p.ID]
@@ -83,7 +90,8 @@ func (s *Store) discover(ctx context.Context, p *Provider) (*discovery, error) {
 	return kept.found, kept.err
 }
 
-// ask asks the provider, whoever waits for the answer: others get it from the cache.
+// ask requests the discovery document. It ignores the cancellation of ctx,
+// because other requests get the answer from the cache.
 func (s *Store) ask(ctx context.Context, p *Provider) (*discovery, error) {
 	d := &discovery{}
 	var err error
@@ -114,7 +122,8 @@ func (s *Store) ask(ctx context.Context, p *Provider) (*discovery, error) {
 	return d, nil
 }
 
-// discoveryFailed says what is wrong in a line without what the provider has answered in length.
+// discoveryFailed shortens an error of discovery to one line. It leaves out the
+// body of the response, which can be long.
 func discoveryFailed(err error) error {
 	var mismatch *oidc.IssuerMismatchError
 	if errors.As(err, &mismatch) {
@@ -128,7 +137,9 @@ func discoveryFailed(err error) error {
 	return errors.New("its discovery document cannot be read: " + outbound.Plain(err.Error()))
 }
 
-// authStyle is how the client proves itself at the token endpoint. It is not found out by trying: a code is good once.
+// authStyle returns how the client authenticates at the token endpoint. The
+// library's automatic detection is not used: it tries both ways, but a code can
+// be used only once.
 func (d *discovery) authStyle(secretSet bool) oauth2.AuthStyle {
 	// Without a list it is client_secret_basic (OpenID Connect Discovery 1.0 section 3).
 	if !secretSet || len(d.AuthMethods) > 0 && !slices.Contains(d.AuthMethods, "client_secret_basic") {
@@ -137,7 +148,9 @@ func (d *discovery) authStyle(secretSet bool) oauth2.AuthStyle {
 	return oauth2.AuthStyleInHeader
 }
 
-// client makes requests to the servers that the provider names, each judged by the rules for outbound requests.
+// client returns an HTTP client for the servers that a provider names. Every
+// connection follows the rules for outbound requests, and redirects are not
+// followed.
 func (s *Store) client(p *Provider) (*http.Client, error) {
 	rules := s.rules(p)
 	_, address, err := rules.ParseURL(p.Issuer)
@@ -152,7 +165,8 @@ func (s *Store) client(p *Provider) (*http.Client, error) {
 	}, nil
 }
 
-// transport sends requests to a few servers over TLS. The fingerprint pins that of the issuer's address.
+// transport sends requests to a few servers over TLS. The pinned fingerprint
+// applies only to the address of the issuer.
 type transport struct {
 	limit               time.Duration
 	rules               outbound.Rules
@@ -175,6 +189,8 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
+// to returns the round tripper for the server of a URL. It checks the address
+// by the rules before any connection is made.
 func (t *transport) to(u *url.URL) (http.RoundTripper, error) {
 	if u.Scheme != "https" {
 		return nil, errors.New("it redirects to an address without https://")
@@ -206,7 +222,7 @@ func (t *transport) to(u *url.URL) (http.RoundTripper, error) {
 	return client.Transport, nil
 }
 
-// limited is an answer that may not be larger than what is left.
+// limited is a response body that fails after left bytes.
 type limited struct {
 	io.ReadCloser
 	left int64

@@ -12,8 +12,9 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// flow is a log-in between its beginning and the provider's answer. It is in a cookie of the browser that began it, sealed: whoever
-// reads the cookie learns neither nonce nor verifier, and nobody else can make one.
+// flow is the state of a login between Begin and Complete. It is encrypted in a
+// cookie of the browser that started the login: a person who reads the cookie
+// learns neither the nonce nor the verifier, and nobody else can create one.
 type flow struct {
 	Provider int64     `json:"provider"`
 	Issuer   string    `json:"issuer"`
@@ -24,12 +25,13 @@ type flow struct {
 	Until    time.Time `json:"until"`
 }
 
-// flows seals them.
+// flows returns what encrypts flows and remembers used ones.
 func (s *Store) flows() identity.Flows {
 	return identity.Flows{DB: s.DB, Keys: s.Keys, Name: "service_sign_on"}
 }
 
-// unseal is the flow of a cookie's value; nil for what is none that this service has made, or is too old.
+// unseal decrypts the flow of a cookie. It returns nil if this service did not
+// create it or if it has expired.
 func (s *Store) unseal(value string) *flow {
 	var f flow
 	if !s.flows().Open(value, &f) || !s.Now().Before(f.Until) {
@@ -38,7 +40,8 @@ func (s *Store) unseal(value string) *flow {
 	return &f
 }
 
-// useState marks a state as used.
+// useState marks a state as used and refuses one that already was. This
+// prevents the replay of a callback on any instance.
 func (s *Store) useState(ctx context.Context, f *flow) error {
 	first, err := s.flows().Use(ctx, f.State, 2*identity.SignOnLife)
 	if err == nil && !first {
@@ -47,14 +50,16 @@ func (s *Store) useState(ctx context.Context, f *flow) error {
 	return err
 }
 
-// token is a random text of 256 bits.
+// token returns a random string with 256 bits of entropy.
 func token() string {
 	b := make([]byte, 32)
 	_, _ = rand.Read(b) // never fails: crypto/rand ends the process first
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// ownPath is the path of our own page that one wants to come to; "/" for anything else, such as another site's address in any spelling.
+// ownPath returns the path of a page of this service, or "/" for anything else.
+// It refuses every spelling of another site's address that browsers accept,
+// such as // and backslashes, and the login page itself.
 func ownPath(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || len(text) > 1000 || !strings.HasPrefix(text, "/") || strings.HasPrefix(text, "//") ||
@@ -66,7 +71,7 @@ func ownPath(text string) string {
 	return text
 }
 
-// refused is a log-in that is not taken, with the reason.
+// refused returns the problem invalid_credentials with a reason.
 func refused(format string, args ...any) error {
 	return problem.New(problem.CodeInvalidCredentials, format, args...)
 }

@@ -17,7 +17,8 @@ const columns = `p.id, p.name, p.issuer, p.client_id, p.client_secret, p.scopes,
 	COALESCE((SELECT jsonb_agg(jsonb_build_object('group', r.group_name, 'team_id', r.team_id, 'role', r.role) ORDER BY r.position)
 		FROM identity_provider_rules r WHERE r.provider_id = p.id), '[]')`
 
-// stored is a provider with its secret as it is stored.
+// stored is a provider with its encrypted client secret; sealed is nil if there
+// is none.
 type stored struct {
 	Provider
 	sealed []byte
@@ -35,7 +36,8 @@ type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// read is one provider; problem not_found where there is none.
+// read reads one provider, or returns the problem not_found. lock is appended
+// to the query, such as " FOR UPDATE OF p".
 func (s *Store) read(ctx context.Context, from querier, id int64, lock string) (*stored, error) {
 	rows, err := from.Query(ctx, "SELECT "+columns+" FROM identity_providers p WHERE p.id = $1"+lock, id)
 	var p stored
@@ -52,7 +54,7 @@ func (s *Store) read(ctx context.Context, from querier, id int64, lock string) (
 	return &p, nil
 }
 
-// open is the client's secret; empty where there is none.
+// open decrypts the client secret; it is empty if there is none.
 func (s *Store) open(p *stored) (secret.String, error) {
 	if p.sealed == nil {
 		return secret.String{}, nil
@@ -64,7 +66,7 @@ func (s *Store) open(p *stored) (secret.String, error) {
 	return text, nil
 }
 
-// Get is one provider; problem not_found where there is none.
+// Get returns one provider, or the problem not_found.
 func (s *Store) Get(ctx context.Context, id int64) (*Provider, error) {
 	p, err := s.read(ctx, s.DB.Pool, id, "")
 	if err != nil {
@@ -73,7 +75,8 @@ func (s *Store) Get(ctx context.Context, id int64) (*Provider, error) {
 	return &p.Provider, nil
 }
 
-// List gives all providers by name; there are at most about MaxProviders.
+// List returns all providers by name. MaxProviders bounds their number, so
+// there are no pages.
 func (s *Store) List(ctx context.Context) ([]*Provider, error) {
 	rows, err := s.DB.Pool.Query(ctx, "SELECT "+columns+" FROM identity_providers p ORDER BY lower(p.name)")
 	var found []stored
@@ -91,13 +94,15 @@ func (s *Store) List(ctx context.Context) ([]*Provider, error) {
 	return all, nil
 }
 
-// Offer is a provider as it is shown to everybody at the log-in.
+// Offer is a provider as the login page shows it. Everybody can read it, so it
+// has nothing but the name and the ID.
 type Offer struct {
 	ID   int64  `json:"id" example:"3"`
 	Name string `json:"name" example:"Company"`
 }
 
-// Offers are the providers by which one may log in now, by name; none while the service does not know its own address.
+// Offers returns the enabled providers by name. It returns none while the
+// service does not know its own address, because no login could succeed.
 func (s *Store) Offers(ctx context.Context) ([]Offer, error) {
 	if s.BaseURL == "" {
 		return nil, nil

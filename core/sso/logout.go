@@ -7,9 +7,14 @@ import (
 	"github.com/hostler/hostler/core/identity"
 )
 
-// LogOut ends the caller's session, and gives the address where the browser logs out at the provider by which the caller came in
-// (OpenID Connect RP-Initiated Logout 1.0); "" where there is none. No ID token is kept, so none is sent as a hint, and some providers
-// ask before they log somebody out. Problems: those of identity.Store.LogOut.
+// LogOut ends the caller's session. It returns the URL at which the browser
+// logs out at the provider (OpenID Connect RP-Initiated Logout 1.0), or "" if
+// the caller did not log in with a provider or the provider has no such
+// endpoint.
+//
+// The service does not store ID tokens and therefore sends no id_token_hint;
+// some providers ask the user to confirm. Problems: those of
+// identity.Store.LogOut. A provider that cannot be used is not an error.
 func (s *Store) LogOut(ctx context.Context, caller *identity.Caller) (string, error) {
 	var provider *int64
 	if caller.SessionID != 0 {

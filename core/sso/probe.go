@@ -13,11 +13,11 @@ import (
 	"github.com/hostler/hostler/core/outbound"
 )
 
-// ProbeResult is what a provider says of itself.
+// ProbeResult is the result of testing a provider.
 type ProbeResult struct {
 	OK    bool    `json:"ok" doc:"true if log-ins are expected to work, as far as can be checked without a log-in"`
 	Error *string `json:"error" example:"cannot connect: connection refused" doc:"Why log-ins cannot work; null if no problem was found"`
-	// Notices are what may be wrong.
+	// Notices are possible problems, as sentences.
 	Notices               []string `json:"notices" doc:"Possible problems"`
 	AuthorizationEndpoint *string  `json:"authorization_endpoint" example:"https://id.example.com/auth"`
 	TokenEndpoint         *string  `json:"token_endpoint" example:"https://id.example.com/token"`
@@ -29,13 +29,16 @@ type ProbeResult struct {
 	Keys                  int      `json:"keys" example:"2" doc:"Number of signing keys of the provider"`
 }
 
-// Probe asks a provider what it is, past the cache. A provider that fails is no error. Problem: not_found.
+// Probe tests a provider without the cache. It records the test in the audit
+// log before it sends a request. A provider that fails is not an error; the
+// result says why. A success also clears the cached failure. Problem:
+// not_found.
 func (s *Store) Probe(ctx context.Context, id int64) (*ProbeResult, error) {
 	p, err := s.read(ctx, s.DB.Pool, id, "")
 	if err != nil {
 		return nil, err
 	}
-	// It is in the trail before anything is asked.
+	// The entry of the audit log is written before the provider is contacted.
 	err = s.DB.Tx(ctx, func(tx *db.Tx) error {
 		audit.Describe(ctx, func(e *audit.Entry) {
 			e.TargetKind, e.TargetID, e.TargetName = "identity_provider", fmt.Sprint(p.ID), p.Name
@@ -67,9 +70,10 @@ func (s *Store) Probe(ctx context.Context, id int64) (*ProbeResult, error) {
 	return t, nil
 }
 
-// maxTold is how many words of a list of the provider are told.
+// maxTold is how many entries of a list of the provider the result repeats.
 const maxTold = 100
 
+// tell copies the endpoints and lists of the discovery document, cleaned.
 func (t *ProbeResult) tell(d *discovery) {
 	for to, url := range map[**string]string{&t.AuthorizationEndpoint: d.AuthorizationEndpoint, &t.TokenEndpoint: d.TokenEndpoint,
 		&t.UserInfoEndpoint: d.UserInfoEndpoint, &t.EndSessionEndpoint: d.EndSessionEndpoint} {
@@ -84,7 +88,7 @@ func (t *ProbeResult) tell(d *discovery) {
 	}
 }
 
-// judge says what may be wrong.
+// judge adds notices about features that the provider does not announce.
 func (t *ProbeResult) judge(p *stored, d *discovery) {
 	if len(d.ChallengeMethods) > 0 && !slices.Contains(d.ChallengeMethods, "S256") {
 		t.Notices = append(t.Notices, "The provider does not announce support for PKCE with S256, which Hostler always uses.")
@@ -103,7 +107,7 @@ func (t *ProbeResult) judge(p *stored, d *discovery) {
 	}
 }
 
-// keys is how many keys the provider has.
+// keys returns how many signing keys the provider publishes. None is an error.
 func keys(ctx context.Context, d *discovery) (int, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, d.KeysEndpoint, nil)
 	if err != nil {

@@ -1,7 +1,24 @@
-// Package sso is single sign-on: providers of OpenID Connect, log-in by them in the code flow with PKCE (RFC 7636), and log-out there.
+// Package sso is single sign-on with providers of OpenID Connect. It uses the
+// authorization code flow with PKCE (RFC 7636) and logs out at the provider,
+// too.
 //
-// What a log-in needs between its beginning and the provider's answer is sealed in a cookie of the browser, so any instance can go on
-// with it, and nobody who is unknown fills the database. The provider's answer comes to a page, which hands it to Complete.
+// A login takes these steps:
+//
+//   - Begin returns the URL of the provider and an encrypted cookie with
+//     state, nonce and PKCE verifier.
+//   - The provider sends the browser back to a page of this service, which
+//     calls the API with the parameters of the callback.
+//   - Complete checks cookie and state, exchanges the code for an ID token,
+//     verifies it, and logs the user in with the roles that the rules of the
+//     provider grant.
+//
+// Because the state of a login is in the browser's cookie, any instance can
+// complete it, and anonymous requests cannot fill the database. Only a used
+// state is stored, to refuse a second use.
+//
+// All requests to a provider follow the rules of package outbound: https only,
+// no private addresses unless the provider allows them, and limits on time,
+// size and the number of servers.
 package sso
 
 import (
@@ -18,26 +35,27 @@ import (
 )
 
 const (
-	// MaxProviders is how many there may be.
+	// MaxProviders is how many providers there may be.
 	MaxProviders = 20
-	// MaxRules is how many rules one may have.
+	// MaxRules is how many rules a provider may have.
 	MaxRules = 100
-	// Everybody is the group of a rule that holds for everyone whom the provider lets in.
+	// Everybody is the group of a rule that applies to all users of a provider.
 	Everybody = "*"
 )
 
 // How people without an account are met.
 const (
-	// Create makes an account at the first log-in.
+	// Create creates an account at the first login.
 	Create = "create"
-	// Invited refuses them: an admin makes the account, with the address that the provider knows.
+	// Invited refuses users without an account. An admin must create the
+	// account first, with the email address that the provider knows.
 	Invited = "invited"
 )
 
-// SealedTable is the column of the clients' secrets, for rotating the key.
+// SealedTable is the column of the client secrets, for the rotation of the key.
 var SealedTable = secret.Table{Name: "identity_providers", Column: "client_secret", Key: []string{"id"}}
 
-// Provider is a provider of OpenID Connect, as it is told and as it is stored but for the client's secret.
+// Provider is a provider of OpenID Connect, without its client secret.
 type Provider struct {
 	ID           int64     `json:"id" example:"3"`
 	Name         string    `json:"name" example:"Company" doc:"Name on the log-in page"`
@@ -54,44 +72,49 @@ type Provider struct {
 	Enabled      bool      `json:"enabled" example:"true"`
 	CreatedAt    time.Time `json:"created_at"`
 	UpdatedAt    time.Time `json:"updated_at"`
-	// RedirectURI and LogoutURI are what its client must allow; nil where the service does not know its own address.
+	// RedirectURI and LogoutURI are the URIs to register at the provider; nil
+	// if the service does not know its own address.
 	RedirectURI *string `json:"redirect_uri" example:"https://hostler.example.com/login/callback/3" doc:"Redirect URI to register at the provider; null without HOSTLER_BASE_URL"`
 	LogoutURI   *string `json:"post_logout_redirect_uri" example:"https://hostler.example.com/" doc:"Post-logout redirect URI to register at the provider; null without HOSTLER_BASE_URL"`
 }
 
-// Rule gives the members of a group a role in a team. Where several of one team hold for somebody, the highest role counts.
+// Rule gives the members of a group a role in a team. If several rules of one
+// team apply to a user, the highest role counts.
 type Rule struct {
 	Group  string `json:"group" minLength:"1" maxLength:"200" example:"admins" doc:"Name of the group in the provider's claim; * matches all users"`
 	TeamID int64  `json:"team_id" minimum:"1" example:"1"`
 	Role   string `json:"role" enum:"viewer,operator,admin,owner" example:"operator"`
 }
 
-// Config is what a Store is made of.
+// Config has the dependencies of a Store. DB, Users and Keys are required.
 type Config struct {
 	DB    *db.DB
 	Users *identity.Store
 	Keys  secret.Keys
-	// AllowLocal lets providers be at loopback and link-local addresses.
+	// AllowLocal allows providers at loopback and link-local addresses.
 	AllowLocal bool
-	// BaseURL is where people find the service, without a slash at its end; empty where it is not known, and then nobody logs in by a
-	// provider.
+	// BaseURL is the URL at which browsers reach the service, without a slash
+	// at the end. If it is empty, nobody can log in with a provider, because
+	// there is no redirect URI.
 	BaseURL string
 	Logger  hclog.Logger
-	// Now is the clock against which tokens are held; time.Now when nil.
+	// Now is the clock for checking tokens; nil means time.Now.
 	Now func() time.Time
-	// RequestTime is how long one request to a provider may take; 10 s when zero.
+	// RequestTime bounds one request to a provider; 0 means 10 s.
 	RequestTime time.Duration
 }
 
-// Store keeps providers and logs people in by them. It is safe for use by many goroutines, and by many instances on one database.
+// Store keeps providers and logs users in. It is safe for concurrent use, and
+// several instances may share one database.
 type Store struct {
 	Config
 	mu sync.Mutex
-	// discovered is what providers have said of themselves, by id: a cache, which every instance fills for itself.
+	// discovered caches discovery documents by provider ID. Every instance has
+	// its own cache.
 	discovered map[int64]*slot
 }
 
-// New makes a store on a migrated database.
+// New returns a store. The database must have the schema of this release.
 func New(c Config) *Store {
 	if c.Logger == nil {
 		c.Logger = hclog.NewNullLogger()
@@ -105,21 +128,25 @@ func New(c Config) *Store {
 	return &Store{Config: c, discovered: map[int64]*slot{}}
 }
 
+// binding ties an encrypted client secret to its row, so that a copy in another
+// row cannot be decrypted.
 func binding(id int64) secret.Binding {
 	return secret.Binding{Table: SealedTable.Name, Column: SealedTable.Column, Row: secret.Row(id)}
 }
 
+// rules returns the rules for outbound requests to a provider.
 func (s *Store) rules(p *Provider) outbound.Rules {
 	return outbound.Rules{AllowLocal: s.AllowLocal, AllowPrivate: p.AllowPrivate}
 }
 
-// redirectURI is where the provider sends the answer: one address for each provider, so that none can pass an answer of another one
-// off as its own (RFC 9700 section 4.4).
+// redirectURI returns where a provider sends its answer. Each provider has its
+// own URI, so that none can pass an answer of another one off as its own (RFC
+// 9700 section 4.4).
 func (s *Store) redirectURI(id int64) string {
 	return fmt.Sprintf("%s/login/callback/%d", s.BaseURL, id)
 }
 
-// addresses fills in what depends on the service's own address.
+// addresses fills in the fields that depend on the service's own address.
 func (s *Store) addresses(p *Provider) {
 	if s.BaseURL != "" {
 		p.RedirectURI, p.LogoutURI = new(s.redirectURI(p.ID)), new(s.BaseURL+"/")

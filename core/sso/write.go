@@ -12,7 +12,8 @@ import (
 	"github.com/hostler/hostler/core/secret"
 )
 
-// Create makes a provider. Problems: invalid, and conflict for a name that is taken and beyond MaxProviders.
+// Create creates a provider. Problems: invalid, and conflict for a name that is
+// taken or for more than MaxProviders.
 func (s *Store) Create(ctx context.Context, p Provider, clientSecret secret.String) (*Provider, error) {
 	if err := s.check(&p, clientSecret); err != nil {
 		return nil, err
@@ -39,7 +40,7 @@ func (s *Store) Create(ctx context.Context, p Provider, clientSecret secret.Stri
 	return s.Get(ctx, p.ID)
 }
 
-// taken is the problem of a name that another provider has.
+// taken returns the problem conflict if the name of a provider is not unique.
 func taken(err error) error {
 	if db.IsDuplicate(err, "identity_providers_name") {
 		return problem.New(problem.CodeConflict, "another provider already has this name")
@@ -47,7 +48,8 @@ func taken(err error) error {
 	return fmt.Errorf("writing a provider: %w", err)
 }
 
-// write stores all of a provider that may change.
+// write stores the fields of a provider that can change, encrypts the secret,
+// and replaces all rules.
 func (s *Store) write(ctx context.Context, tx *db.Tx, p *Provider, clientSecret secret.String) error {
 	var sealed []byte
 	if p.SecretSet = !clientSecret.Empty(); p.SecretSet {
@@ -83,9 +85,17 @@ func (s *Store) write(ctx context.Context, tx *db.Tx, p *Provider, clientSecret 
 	return nil
 }
 
-// Update changes a provider by edit. Of the secret, nil keeps it and an empty one clears it; with another issuer or certificate it must
-// be given again. Another issuer makes everybody unknown there, and that and switching off end the sessions of who came in by it. edit may
-// be called more than once. Problems: not_found, and those of Create.
+// Update changes a provider. edit changes a copy of the current one; it may be
+// called more than once, because the transaction may be retried.
+//
+// given is the new client secret: nil keeps the old one, and an empty one
+// clears it. If the issuer or the pinned certificate changes, the secret must
+// be given again, so that nobody can have a secret that they do not know sent
+// to their own server.
+//
+// A new issuer unlinks all users of the provider. A new issuer, and disabling
+// the provider, also end the sessions of users who logged in with it. Problems:
+// not_found, and those of Create.
 func (s *Store) Update(ctx context.Context, id int64, edit func(*Provider), given *secret.String) (*Provider, error) {
 	err := s.DB.Tx(ctx, func(tx *db.Tx) error {
 		was, err := s.read(ctx, tx.Pgx, id, " FOR UPDATE OF p")
@@ -133,7 +143,8 @@ func (s *Store) Update(ctx context.Context, id int64, edit func(*Provider), give
 	return s.Get(ctx, id)
 }
 
-// endSessions ends those of who came in by the provider, and log-ins that wait for their second factor.
+// endSessions ends the sessions of users who logged in with the provider, and
+// deletes logins that wait for their second factor.
 func endSessions(ctx context.Context, tx *db.Tx, id int64) error {
 	batch := &pgx.Batch{}
 	batch.Queue("DELETE FROM sessions WHERE provider_id = $1", id)
@@ -144,7 +155,8 @@ func endSessions(ctx context.Context, tx *db.Tx, id int64) error {
 	return nil
 }
 
-// Delete removes a provider, and ends the sessions of who came in by it. Accounts stay. Problem: not_found.
+// Delete deletes a provider and ends the sessions of users who logged in with
+// it. Their accounts stay. Problem: not_found.
 func (s *Store) Delete(ctx context.Context, id int64) error {
 	return s.DB.Tx(ctx, func(tx *db.Tx) error {
 		was, err := s.read(ctx, tx.Pgx, id, " FOR UPDATE OF p")
@@ -162,7 +174,8 @@ func (s *Store) Delete(ctx context.Context, id int64) error {
 	})
 }
 
-// describe names the provider in the trail, with what it is like but for its secret.
+// describe adds the provider before and after the change to the audit log,
+// without its secret.
 func describe(ctx context.Context, was, is *Provider) {
 	audit.Describe(ctx, func(e *audit.Entry) {
 		for _, at := range []struct {

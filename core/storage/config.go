@@ -18,11 +18,12 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// Config is the keys of a definition as a request has them. Which there are is
-// the word of the host's driver.
+// Config has the keys of a definition as a request sends them: a value sets a
+// key, and null clears it. The driver of the host decides which keys exist.
 type Config map[string]json.RawMessage
 
-// Key is a key of the definitions of a type.
+// Key describes a key of the definitions of a type. Min, Max and MaxLength are
+// null if there is no limit.
 type Key struct {
 	Name      string   `json:"name" example:"server"`
 	Type      string   `json:"type" enum:"string,boolean,integer,list" doc:"Type of the value; a list is given as a list or as words separated by commas"`
@@ -41,7 +42,8 @@ type Type struct {
 	Keys []Key  `json:"keys"`
 }
 
-// showTypes gives the storage types in the API's form, with the keys of each.
+// showTypes converts storage types for the API. A kind of value that this
+// release does not know becomes a string.
 func showTypes(all []hypervisor.StorageType) []Type {
 	out := []Type{}
 	for _, t := range all {
@@ -63,7 +65,7 @@ func showTypes(all []hypervisor.StorageType) []Type {
 	return out
 }
 
-// typeNamed finds a type; nil if the hypervisor does not have it.
+// typeNamed returns a type by name; nil if the hypervisor does not have it.
 func typeNamed(all []hypervisor.StorageType, name string) *hypervisor.StorageType {
 	if i := slices.IndexFunc(all, func(t hypervisor.StorageType) bool { return t.Name == name }); i >= 0 {
 		return &all[i]
@@ -71,7 +73,7 @@ func typeNamed(all []hypervisor.StorageType, name string) *hypervisor.StorageTyp
 	return nil
 }
 
-// keyNamed finds a key of a type; nil if there is none.
+// keyNamed returns a key of a type; nil if it does not exist.
 func keyNamed(t *hypervisor.StorageType, name string) *hypervisor.StorageKey {
 	if t == nil {
 		return nil
@@ -82,14 +84,14 @@ func keyNamed(t *hypervisor.StorageType, name string) *hypervisor.StorageKey {
 	return nil
 }
 
-// order is what a Config comes to.
+// order is the result of checking a Config.
 type order struct {
 	set    []hypervisor.StorageSetting
 	clear  []string
 	faults []problem.Fault
 }
 
-// names are those of the keys that it changes, sorted.
+// names returns the keys that the order changes, sorted.
 func (o *order) names() []string {
 	names := slices.Clone(o.clear)
 	for _, s := range o.set {
@@ -108,7 +110,9 @@ func (o *order) fault(key, kind, msg string) {
 // maxKey is the length of a key's name.
 const maxKey = 128
 
-// read reads the values of a config. Faults never have a value in them: it may be a secret.
+// read checks a config against a type. create is true for a new definition,
+// where required keys must be set and nothing can be cleared. Faults never
+// contain a value, because it may be a secret.
 func read(t *hypervisor.StorageType, config Config, create bool) *order {
 	o := &order{}
 	for _, name := range slices.Sorted(maps.Keys(config)) {
@@ -145,7 +149,7 @@ func read(t *hypervisor.StorageType, config Config, create bool) *order {
 	return o
 }
 
-// cutName cuts what a caller named a key.
+// cutName shortens a key that a caller sent.
 func cutName(name string) string {
 	if len(name) > maxKey {
 		return strings.ToValidUTF8(name[:maxKey], "") + "…"
@@ -163,7 +167,8 @@ func keysOf(t *hypervisor.StorageType) []string {
 	return names
 }
 
-// valueOf reads one value, or says what is wrong with it.
+// valueOf converts one JSON value to the string that the hypervisor expects, or
+// returns what is wrong with it.
 func valueOf(key *hypervisor.StorageKey, raw json.RawMessage) (value, why string) {
 	var v any
 	decoder := json.NewDecoder(bytes.NewReader(raw))
@@ -211,8 +216,8 @@ func textFault(key *hypervisor.StorageKey, text string) string {
 	return ""
 }
 
-// flagOf reads a switch in the forms that the hypervisor and JSON have, and
-// gives the hypervisor's.
+// flagOf accepts true, false, 1 and 0 as JSON or text, and returns "1" or "0"
+// as Proxmox VE expects them.
 func flagOf(v any) (value, why string) {
 	switch v {
 	case true, "1", json.Number("1"):
@@ -243,8 +248,8 @@ func integerOf(key *hypervisor.StorageKey, v any) (value, why string) {
 	return strconv.FormatInt(n, 10), ""
 }
 
-// wordsOf reads a list, from JSON or from a text with commas or spaces, and
-// gives the hypervisor's form.
+// wordsOf accepts a JSON list, or a text with commas or spaces, and returns the
+// words joined by commas.
 func wordsOf(key *hypervisor.StorageKey, v any) (value, why string) {
 	var words []string
 	switch v := v.(type) {
@@ -274,10 +279,11 @@ func wordsOf(key *hypervisor.StorageKey, v any) (value, why string) {
 	return text, textFault(&one, text)
 }
 
-// hiddenIn are settings in a text that name a secret, such as a mount option.
+// hiddenIn matches assignments in a text whose name suggests a secret, such as
+// a mount option password=...
 var hiddenIn = regexp.MustCompile(`(?i)(^|[,;&?\s])([a-z0-9_.-]*(?:pass|secret|cred|token|auth|key)[a-z0-9_.-]*\s*=)[^,;&\s]*`)
 
-// shown is a value without what is secret in it.
+// shown removes secrets from a value.
 func shown(key, value string) string {
 	out := hiddenIn.ReplaceAllString(sdk.HideSecrets(value), "${1}${2}"+audit.Redacted)
 	if redacted, _ := audit.Redact(map[string]any{key: out})[key].(string); redacted == audit.Redacted {
@@ -286,7 +292,7 @@ func shown(key, value string) string {
 	return out
 }
 
-// details are the settings of an order for the trail, without what is secret.
+// details returns the settings of an order for the audit log, without secrets.
 func (o *order) details(t *hypervisor.StorageType) map[string]any {
 	out := map[string]any{}
 	for _, s := range o.set {
@@ -299,7 +305,8 @@ func (o *order) details(t *hypervisor.StorageType) map[string]any {
 	return out
 }
 
-// inConfig makes of what the hypervisor says is wrong with a key the fault of a request.
+// inConfig moves the faults that a hypervisor reports about keys to the field
+// config of the request.
 func inConfig(err error) error {
 	known := problem.From(plugin.Problem(err))
 	if known.Code != problem.CodeInvalid {
@@ -314,7 +321,7 @@ func inConfig(err error) error {
 	return problem.Invalid(faults...).WithCause(err)
 }
 
-// splitWords splits what wordsOf has joined.
+// splitWords splits the result of wordsOf.
 func splitWords(text string) []string {
 	return slices.DeleteFunc(strings.Split(text, ","), func(word string) bool { return word == "" })
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// Volume is one thing on a storage.
+// Volume is one object on a storage: a disk, an image, a template or a backup.
 type Volume struct {
 	ID        string     `json:"volid" example:"local:iso/debian.iso" doc:"ID, used as {volid} in other operations"`
 	Name      string     `json:"name" example:"debian.iso" doc:"Name; the value that confirms its deletion"`
@@ -31,7 +31,7 @@ type Volume struct {
 	Verified  *string    `json:"verified" enum:"ok,failed" doc:"Result of the last verification of a backup; null if there was none"`
 }
 
-// show gives a volume in the API's form. All texts come from the hypervisor and
+// show converts a volume for the API. All texts come from the hypervisor and
 // are cleaned.
 func show(v hypervisor.Volume) Volume {
 	out := Volume{
@@ -57,24 +57,26 @@ func show(v hypervisor.Volume) Volume {
 	return out
 }
 
-// ContentFilter narrows Content. Zero values narrow nothing.
+// ContentFilter narrows Content. A zero field does not filter. Search is a part
+// of the ID in any case.
 type ContentFilter struct {
 	Node, Content, Kind, Search, GuestRef string
 }
 
-// ContentPage is one page of what is on a storage.
+// ContentPage is one page of the content of a storage.
 type ContentPage struct {
 	Volumes []Volume
-	// Total is how many there are on all pages.
+	// Total is the number of volumes on all pages.
 	Total int
-	// Hidden are the kinds of content of which the host's tokens are not shown everything.
+	// Hidden lists the types of content that the host's tokens cannot see
+	// completely.
 	Hidden []string
 }
 
-// Content lists what is on a storage, by kind and name, asked of the
-// hypervisor: with the token for lifecycle, to which it shows more, or where
-// the host has none with that for monitoring. Problems: not_found, unsupported,
-// and those of host.Call.
+// Content lists the content of a storage by kind and name. It asks the
+// hypervisor each time, and cuts the page afterwards. It uses the token for
+// lifecycle, which can see more, or the one for monitoring if the host has no
+// other. Problems: not_found, unsupported, and those of host.Call.
 func (s *Store) Content(ctx context.Context, hostID int64, name string, f ContentFilter, offset, limit int) (ContentPage, error) {
 	p, err := s.find(ctx, hostID, name)
 	if err == nil {
@@ -112,7 +114,7 @@ func (s *Store) Content(ctx context.Context, hostID int64, name string, f Conten
 	return page, nil
 }
 
-// reads is the capability whose token is shown most of a host's storages.
+// reads returns the capability whose token can see most of a host's storages.
 func (s *Store) reads(ctx context.Context, hostID int64) (endpoint.Capability, error) {
 	has, err := s.Hosts.Has(ctx, hostID, endpoint.Lifecycle)
 	switch {
@@ -124,7 +126,8 @@ func (s *Store) reads(ctx context.Context, hostID int64) (endpoint.Capability, e
 	return endpoint.Monitoring, nil
 }
 
-// list asks for what is on the storage, as a node sees it. The query's Storage is filled in.
+// list asks for the content of a storage as a node sees it. It sets the query's
+// Storage.
 func (s *Store) list(ctx context.Context, p *place, query hypervisor.ContentQuery) (hypervisor.ContentList, error) {
 	query.Storage = p.name
 	token, err := s.reads(ctx, p.hostID)

@@ -21,7 +21,8 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// Detail is a storage with its definition, as the hypervisor has it at the moment.
+// Detail is a storage with its current definition from the hypervisor and its
+// state from the last poll.
 type Detail struct {
 	HostID  int64             `json:"host_id" example:"1"`
 	Name    string            `json:"name" example:"nas"`
@@ -35,32 +36,34 @@ type Detail struct {
 	DaysUntilFull *float64 `json:"days_until_full" example:"41.5" doc:"Lowest value of all its nodes; null if none is known"`
 }
 
-// These bound a change of a definition.
+// Limits of a change of a definition.
 const (
-	// sendLimit bounds one request that changes a definition: a server that
-	// does not answer is tried for a while.
+	// sendLimit bounds one request that changes a definition. It is long,
+	// because a hypervisor may try for a while to reach a storage server that
+	// does not answer.
 	sendLimit = 60 * time.Second
-	// changeLimit bounds a change, with what is read before and after its request.
+	// changeLimit bounds a change together with the reads before and after its
+	// request.
 	changeLimit = sendLimit + 40*time.Second
 )
 
-// Types tells which types of storages the host's hypervisor has. Problems:
-// unsupported, and those of host.Call.
+// Types returns the storage types that the host's hypervisor supports.
+// Problems: unsupported, and those of host.Call.
 func (s *Store) Types(ctx context.Context, hostID int64) ([]Type, error) {
 	all, err := s.types(ctx, hostID, endpoint.Monitoring)
 	return showTypes(all), err
 }
 
-// types asks the host for its storage types. The token is given because a form
-// may be shown with the right to look alone.
+// types asks the host for its storage types with the token of a capability: a
+// form can be shown with the right to read only.
 func (s *Store) types(ctx context.Context, hostID int64, token endpoint.Capability) ([]hypervisor.StorageType, error) {
 	return host.Call(ctx, s.Hosts, hostID, token, func(ctx context.Context, m hypervisor.StorageManager) ([]hypervisor.StorageType, error) {
 		return m.StorageTypes(ctx)
 	})
 }
 
-// definition asks for a definition. It changes rarely and is not polled, so
-// that it is asked for each time.
+// definition reads a definition from the hypervisor. Definitions are not
+// polled, because they change rarely.
 func (s *Store) definition(ctx context.Context, hostID int64, name string) (hypervisor.StorageDefinition, error) {
 	return host.Call(ctx, s.Hosts, hostID, endpoint.Monitoring,
 		func(ctx context.Context, m hypervisor.StorageManager) (hypervisor.StorageDefinition, error) {
@@ -87,8 +90,8 @@ func (s *Store) Detail(ctx context.Context, hostID int64, name, node string) (De
 	return s.detail(ctx, &p, found, node)
 }
 
-// detail puts together what was polled and what was asked for now. A storage
-// that is not polled yet, because it was just made, has its definition alone.
+// detail combines what was polled with the definition. A storage that was just
+// attached and not polled yet has only its definition.
 func (s *Store) detail(ctx context.Context, p *place, found hypervisor.StorageDefinition, node string) (Detail, error) {
 	if p.known != nil {
 		known := []Storage{*p.known}
@@ -110,20 +113,24 @@ func (s *Store) detail(ctx context.Context, p *place, found hypervisor.StorageDe
 	return d, nil
 }
 
-// syncLimit bounds the poll after a storage was attached.
+// syncLimit bounds the poll after attaching a storage.
 const syncLimit = 10 * time.Second
 
-// AttachResult is the answer to the attachment of a storage.
+// AttachResult is the result of attaching a storage. It is stored for the
+// replay of the request.
 type AttachResult struct {
 	HostID  int64  `json:"host_id" example:"1"`
 	Storage string `json:"storage" example:"nas"`
 	Type    string `json:"type" example:"nfs"`
 }
 
-// Attach makes a host's hypervisor know a storage, in one request that is sent
-// once. All that is wrong with it is one problem invalid; others:
-// capability_missing, unsupported, conflict for a name that is taken,
-// guest_busy while it is changed, outcome_unknown, and those of host.Call.
+// Attach adds a storage to the configuration of a host's hypervisor, with one
+// request that is never repeated. If the response is lost, the current
+// definition decides whether the request took effect.
+//
+// Problems: invalid with all faults, capability_missing, unsupported, conflict
+// for a name that is taken, guest_busy while the storage is being changed,
+// outcome_unknown, and those of host.Call.
 func (s *Store) Attach(ctx context.Context, hostID int64, name, kind string, config Config) (AttachResult, error) {
 	if err := s.mayManage(ctx, hostID); err != nil {
 		return AttachResult{}, err
@@ -175,7 +182,8 @@ func (s *Store) Attach(ctx context.Context, hostID int64, name, kind string, con
 	return AttachResult{hostID, name, kind}, err
 }
 
-// ReplayAttach is the answer to Attach again.
+// ReplayAttach returns the result of an earlier Attach with the same
+// idempotency key.
 func (s *Store) ReplayAttach(_ context.Context, made idempotency.Result) (AttachResult, error) {
 	var was AttachResult
 	if err := json.Unmarshal(made.Data, &was); err != nil {
@@ -184,17 +192,19 @@ func (s *Store) ReplayAttach(_ context.Context, made idempotency.Result) (Attach
 	return was, nil
 }
 
-// ReplayStart is the answer to a request that made a job again.
+// ReplayStart returns the result of an earlier request that made a job, with
+// the same idempotency key.
 func (s *Store) ReplayStart(ctx context.Context, made idempotency.Result) (guest.StartResult, error) {
 	return s.Actor.StartResult(ctx, made.JobID, false)
 }
 
-// taken is the refusal of a name that is in use.
+// taken returns the problem of a name that is in use.
 func taken(name string) error {
 	return problem.New(problem.CodeConflict, "a storage %.100q already exists", name)
 }
 
-// mayManage is problem capability_missing, or unsupported.
+// mayManage returns the problem capability_missing or unsupported if the host's
+// storages cannot be changed.
 func (s *Store) mayManage(ctx context.Context, hostID int64) error {
 	return s.Hosts.Require(ctx, hostID, endpoint.Lifecycle, func(at hypervisor.Host) error {
 		_, err := host.AsAbility[hypervisor.StorageManager](at)
@@ -202,8 +212,8 @@ func (s *Store) mayManage(ctx context.Context, hostID int64) error {
 	})
 }
 
-// has reports whether a definition has what an order sets, and not what it
-// clears. What is secret is not told, and taken for there.
+// has reports whether a definition has what an order sets and lacks what it
+// clears. Secrets cannot be read back, so they count as set.
 func has(now *hypervisor.StorageDefinition, t *hypervisor.StorageType, o *order) bool {
 	for _, s := range o.set {
 		key := keyNamed(t, s.Key)
@@ -222,17 +232,18 @@ func has(now *hypervisor.StorageDefinition, t *hypervisor.StorageType, o *order)
 	return !slices.ContainsFunc(o.clear, func(key string) bool { return now.Config[key] != "" })
 }
 
-// sorted brings a list into an order in which two can be compared.
+// sorted normalizes a list, so that two lists with the same words in another
+// order are equal.
 func sorted(words string) string {
 	value, _ := wordsOf(&hypervisor.StorageKey{}, words)
 	list := slices.Sorted(slices.Values(splitWords(value)))
 	return fmt.Sprint(list)
 }
 
-// Edit changes a definition, in one request that is sent once, and gives the
-// storage as it is then. A key that is null is cleared. All that is wrong with
-// it is one problem invalid; others: not_found, digest_conflict, and those of
-// Attach.
+// Edit changes a definition with one request that is never repeated, and
+// returns the storage as it is then. A key that is null is cleared. digest is
+// the Digest that the caller has seen; a different one is refused. Problems:
+// invalid with all faults, not_found, digest_conflict, and those of Attach.
 func (s *Store) Edit(ctx context.Context, hostID int64, name, digest string, config Config) (Detail, error) {
 	if len(config) == 0 {
 		return Detail{}, guest.NothingToChange()
@@ -290,13 +301,12 @@ func (s *Store) Edit(ctx context.Context, hostID int64, name, digest string, con
 	return s.detail(ctx, &p, after, "")
 }
 
-// exclusive is what only one change of a storage's definition, or of its
-// content by a job that says so, may hold.
+// exclusive is the key that serializes changes of one storage's definition.
 func (p *place) exclusive() string { return fmt.Sprintf("storage:%d:%s", p.clusterID, p.name) }
 
-// change sends one request about a definition. Where the answer is lost, there
-// judges by the definition as it is then, nil where there is none; nothing is
-// sent again.
+// change sends one request that changes a definition. If the response is lost,
+// it reads the definition, nil if it does not exist, and there decides whether
+// the request took effect. Nothing is sent twice.
 func (s *Store) change(ctx context.Context, p *place, request func(context.Context, hypervisor.StorageManager) error,
 	there func(now *hypervisor.StorageDefinition) bool) error {
 	tell := func(err error, _ *audit.Entry) *problem.Error { return problem.From(inConfig(plugin.Problem(err))) }

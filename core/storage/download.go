@@ -23,11 +23,15 @@ import (
 
 // These are the kinds of jobs that fetch files.
 const (
+	// The kinds of jobs that fetch files.
 	downloadKind = "storage.download"
 	templateKind = "storage.fetch_template"
 )
 
-// DownloadRequest is a file that a hypervisor should fetch.
+// DownloadRequest is a file that a hypervisor downloads itself. An empty
+// Filename takes the last part of the URL's path. Checksum and Algorithm are
+// both set or both empty. AnyCertificate turns off the check of the server's
+// certificate.
 type DownloadRequest struct {
 	URL, Content, Filename, Node string
 	Checksum, Algorithm          string
@@ -45,8 +49,12 @@ type downloadParams struct {
 // digits is the number of hexadecimal digits in the checksum of each algorithm.
 var digits = map[string]int{"md5": 32, "sha1": 40, "sha224": 56, "sha256": 64, "sha384": 96, "sha512": 128}
 
-// check fills in defaults, and returns all faults and the URL in a form that
-// may be shown.
+// check sets defaults and returns all faults, and the URL without its query and
+// fragment, which may contain secrets.
+//
+// Addresses of the hypervisor itself and of cloud metadata services are
+// refused, because the download runs in the hypervisor's network with its
+// rights.
 func (o *DownloadRequest) check() (public string, faults []problem.Fault) {
 	fault := func(field, msg string) {
 		faults = append(faults, problem.Fault{Loc: []any{"body", field}, Msg: msg, Type: "value_error"})

@@ -1,13 +1,19 @@
-// Package storage manages the storages of hypervisors: a list from the
-// inventory, their definitions, which are read and changed at the hypervisor
-// and never stored, and their content.
+// Package storage manages the storages of hypervisors: their list and usage,
+// their definitions, and their content.
 //
-// A storage is named by a host and its name in that host's cluster. A storage
-// that is not shared has the same definition on each node, and other content on
-// each.
+// The list comes from the inventory that the polls store. Definitions and
+// content are read from the hypervisor for each request and are never stored.
 //
-// Store is the main type. Storage and Node are what a list shows, Volume is one
-// object on a storage, and Detail one definition.
+// A storage is identified by a host and its name in that host's cluster. A
+// shared storage has the same content on each node. Any other storage has the
+// same definition on each node, but different content; operations on its
+// content need the node.
+//
+// Store is the main type. Storage and Node are entries of the list, Volume is
+// one object on a storage, and Detail is one definition.
+//
+// Changes of definitions are sent once and resolved by reading back (see
+// Store.Attach). Deletions and downloads are jobs.
 package storage
 
 import (
@@ -27,21 +33,22 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Store reads the inventory, and asks the hypervisors for everything else. It
-// is safe for concurrent use.
+// Store reads the inventory and asks the hypervisors for everything else. It is
+// safe for concurrent use. The fields down to Guests are required.
 type Store struct {
 	DB     *db.DB
 	Hosts  *host.Store
 	Actor  *guest.Actor
 	Guests *guest.Store
-	// Deleted is told when a backup was deleted, so that other lists of backups
-	// show it; nil tells nobody.
+	// Deleted is called after a backup was deleted, so that the cache of
+	// package backup is refreshed; nil is allowed.
 	Deleted func(ctx context.Context, hostID int64, storage, node string) error
-	// Sync polls a host, so that lists show a storage that was just attached; nil waits for the next poll.
+	// Sync polls a host, so that lists show a storage that was just attached;
+	// nil leaves that to the next poll.
 	Sync func(ctx context.Context, hostID int64) error
 }
 
-// Node is a storage as one node sees it.
+// Node is the state of a storage on one node.
 type Node struct {
 	Node       string     `json:"node" example:"pve1"`
 	HostID     int64      `json:"host_id" example:"1" doc:"The host registered at the node, or else the first host of its cluster"`
@@ -75,7 +82,7 @@ type Storage struct {
 	DaysUntilFull *float64 `json:"days_until_full" example:"41.5" doc:"Lowest value of all its nodes; null if none is known"`
 }
 
-// Filter restricts List. Zero values do not.
+// Filter narrows List. A zero field does not filter.
 type Filter struct {
 	HostID                     int64
 	Node, Name, Content, State string
@@ -86,8 +93,8 @@ type Filter struct {
 const selectStates = `SELECT s.cluster_id, c.name, s.host_id, h.name, s.node, s.name, s.type, s.shared, s.status, s.content,
 	s.used, s.total, s.seen_at, s.figures_at, s.id FROM storages s JOIN hosts h ON h.id = s.host_id JOIN clusters c ON c.id = s.cluster_id`
 
-// List returns a page of the storages that the caller may see, by cluster and
-// name, and the number of all. A shared storage occurs once.
+// List returns a page of the visible storages, by cluster and name, and the
+// number of storages on all pages. A shared storage appears once.
 func (s *Store) List(ctx context.Context, f Filter, visible identity.VisibleTeams, offset, limit int) ([]Storage, int, error) {
 	all, err := s.read(ctx, ` WHERE ($1 OR h.team_id = ANY ($2)) AND ($3::bigint = 0 OR s.cluster_id =
 		(SELECT cluster_id FROM hosts WHERE id = $3))`,
@@ -179,7 +186,7 @@ func (t *Storage) add(n Node, hostName string) {
 	t.UsedBytes, t.TotalBytes = sum(t.UsedBytes, n.UsedBytes), sum(t.TotalBytes, n.TotalBytes)
 }
 
-// sum adds two numbers that may be unknown.
+// sum adds two numbers, either of which may be unknown.
 func sum(a, b *int64) *int64 {
 	if a == nil || b == nil {
 		return cmpNil(a, b)
@@ -196,19 +203,19 @@ func cmpNil(a, b *int64) *int64 {
 	return a
 }
 
-// place is where a storage can be reached.
+// place is a storage with what is needed to reach it.
 type place struct {
 	hostID, clusterID, teamID int64
 	name                      string
-	// entry is the node by which the host is connected; it may be one that is not known.
+	// entry is the node to which the host is connected; it may be unknown.
 	entry string
-	// nodes are those of the cluster with their states, and known the storage
-	// as the inventory has it; nil for none.
+	// nodes are the nodes of the cluster. known is the storage in the
+	// inventory; nil if it is not there.
 	nodes []clusterNode
 	known *Storage
 }
 
-// clusterNode is a node by which a storage may be asked.
+// clusterNode is a node through which a storage may be reached.
 type clusterNode struct {
 	name   string
 	online bool

@@ -35,18 +35,22 @@ type VolumeUser struct {
 // them nobody can tell whether it is in use.
 const (
 	// maxAsked is how many guests are asked for their configurations before a
-	// volume is deleted, and askedAtOnce how many of them at a time.
+	// volume is deleted, and askedAtOnce how many at the same time. If more
+	// would have to be asked, the volume counts as used.
 	maxAsked    = 1000
 	askedAtOnce = 4
-	// askLimit bounds all of these questions.
+	// askLimit bounds all these requests together.
 	askLimit = 2 * time.Minute
-	// freshVolume is the age below which a volume may be of a guest that is just being made.
+	// freshVolume is the age below which a volume may belong to a guest that is
+	// being created.
 	freshVolume = time.Minute
-	// readFresh is the age below which a reading of a guest is believed, see unnamed.
+	// readFresh is the age up to which a stored reading of a guest is trusted;
+	// see unnamed.
 	readFresh = time.Hour
 )
 
-// errInUse reports that a volume is used, by known users or for another reason.
+// errInUse reports that a volume is used: by known guests, or for the reason
+// why.
 type errInUse struct {
 	users []int64
 	why   string
@@ -219,7 +223,8 @@ func (s *Store) names(ctx context.Context, guestID int64, volume string) (bool, 
 // uses are the users of a volume, as the caller may see them.
 type uses struct {
 	guests []VolumeUser
-	// others is how many guests use it that the caller does not see.
+	// others is the number of guests that use the volume and that the caller
+	// cannot see.
 	others int
 }
 

@@ -30,50 +30,58 @@ import (
 )
 
 const (
-	// chunk is how much of a file is read at once, in bytes.
+	// chunk is how many bytes of a file are read at once.
 	chunk = 1 << 20
-	// around is what the form around the file may add to a request, fieldLimit what a field may have, and maxParts how many parts there
-	// may be.
+	// around is how many bytes the form may add to the file, fieldLimit the
+	// length of a field in bytes, and maxParts the number of parts.
 	around     = 64 << 10
 	fieldLimit = 1 << 10
 	maxParts   = 20
-	// askLimit is how long the hypervisor may take to say whether it takes a file, while the sender waits.
+	// askLimit is how long the hypervisor may take to answer whether it accepts
+	// a file. The sender waits that long.
 	askLimit = 30 * time.Second
 	// mib is the unit of the settings.
 	mib = 1 << 20
 )
 
-// Request says what is received, and where it shall go.
+// Request says what is received, and where it goes.
 type Request struct {
-	// ID is the client's, or empty for one of ours.
+	// ID is chosen by the client, so that it can query the progress of its
+	// upload. If it is empty, Receive generates one.
 	ID      string
 	HostID  int64
 	TeamID  int64
 	Storage string
-	// Size is the length of all that comes, in bytes; -1 where it is not known.
+	// Size is the length of the request body in bytes; -1 if the client does
+	// not announce it.
 	Size int64
 }
 
-// Part is a part of the form. Body is good until the next one is asked for.
+// Part is a part of the multipart form. Body is valid until the next part is
+// read.
 type Part struct {
-	// Field is its name. File is true for a file, whose name as it was sent is FileName.
+	// Field is the name of the part. File is true for a file, and FileName is
+	// then the name that the client sent.
 	Field    string
 	File     bool
 	FileName string
 	Body     io.Reader
 }
 
-// reception is one upload while it is received.
+// reception is one upload while it is received. One goroutine uses it.
 type reception struct {
 	*Store
 	Request
 	next func() (Part, error)
-	// nodes have the storage.
+	// nodes are the nodes that have the storage, the preferred one first.
 	nodes []string
-	// seen are the fields that have come.
+	// seen has the names of the parts that were read.
 	seen map[string]bool
 	spec hypervisor.UploadSpec
-	// overwrite replaces a file of the same name; wanted is the SHA-256 that the file must have, or empty.
+	// overwrite allows replacing a file of the same name. wanted is the SHA-256
+	// that the file must have in lower-case hexadecimal digits; empty for any.
+	// most is the limit of the file size in bytes, and keep how many bytes must
+	// stay free in the spool.
 	overwrite bool
 	wanted    string
 	most      int64
@@ -81,10 +89,18 @@ type reception struct {
 	file      *IncomingFile
 }
 
-// Receive takes in what next gives, part by part, until io.EOF, and enqueues the job that sends the file on. Fields may stand before or
-// after the file; those before it are judged before the file is taken. When it fails nothing of the file is left. Problems: invalid,
-// too_large, insufficient_storage, file_exists, guest_busy while another job writes or deletes the file, conflict for an id that was used
-// before, not_found, unsupported, those of host.Call, and those of reading.
+// Receive reads the form that next returns part by part, until io.EOF, and
+// enqueues the job that sends the file to the storage.
+//
+// Fields may come before or after the file. Fields before it are checked before
+// the file is read, so that a client learns of a refusal without sending the
+// whole file. If Receive fails, it removes the file, and the row of the upload
+// has the reason.
+//
+// Problems: invalid, too_large, insufficient_storage, file_exists, guest_busy
+// while another job writes or deletes the file, conflict for an ID that was
+// used before, not_found, unsupported, those of host.Call, and the errors of
+// next and of reading a part.
 func (s *Store) Receive(ctx context.Context, in Request, next func() (Part, error)) (UploadResult, error) {
 	r := &reception{Store: s, Request: in, next: next, seen: map[string]bool{}}
 	if r.ID == "" {
@@ -105,7 +121,8 @@ func (s *Store) Receive(ctx context.Context, in Request, next func() (Part, erro
 	return UploadResult{Job: made.View(), Upload: u}, err
 }
 
-// begin refuses what needs no body, and makes the row.
+// begin makes all checks that do not need the body, and inserts the row of the
+// upload.
 func (r *reception) begin(ctx context.Context) error {
 	if r.Spool == nil {
 		return problem.New(problem.CodeUnsupported, "this instance has no upload folder")
@@ -154,12 +171,14 @@ func (r *reception) begin(ctx context.Context) error {
 	return nil
 }
 
+// able fails if the driver of a host does not support uploads.
 func able(at hypervisor.Host) error {
 	_, err := host.AsAbility[hypervisor.Uploader](at)
 	return err
 }
 
-// findNodes finds the nodes that have the storage, by what the polls have found.
+// findNodes reads from the inventory which nodes have the storage. Online nodes
+// come first, then the node of the host.
 func (r *reception) findNodes(ctx context.Context) error {
 	rows, err := r.DB.Pool.Query(ctx, `SELECT s.node FROM storages s JOIN hosts h ON h.cluster_id = s.cluster_id
 		LEFT JOIN nodes n ON n.cluster_id = s.cluster_id AND n.name = s.node
@@ -178,7 +197,8 @@ func (r *reception) findNodes(ctx context.Context) error {
 	return nil
 }
 
-// fail notes why the upload failed, although its context may have ended.
+// fail records why the upload failed. It ignores the cancellation of ctx,
+// because a client that disconnects is a common reason.
 func (r *reception) fail(ctx context.Context, cause error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
@@ -239,7 +259,8 @@ func (r *reception) receive(ctx context.Context) (*job.Job, error) {
 	return made, nil
 }
 
-// fault is the 422 of a part of the form, or of all of it where field is empty.
+// fault returns the problem invalid for a field of the form, or for the whole
+// form if field is empty.
 func fault(field, msg string) error {
 	loc := []any{"body"}
 	if field != "" {
@@ -248,7 +269,7 @@ func fault(field, msg string) error {
 	return problem.InvalidField(msg, "invalid", loc...)
 }
 
-// field takes one of the fields.
+// field reads and checks one field.
 func (r *reception) field(part Part) error {
 	raw, err := io.ReadAll(io.LimitReader(part.Body, fieldLimit+1))
 	if err != nil {
@@ -284,7 +305,8 @@ func (r *reception) field(part Part) error {
 	return nil
 }
 
-// take takes the file in.
+// take receives the file into the spool. It updates the progress in the
+// database about once a second.
 func (r *reception) take(ctx context.Context, part Part) error {
 	name := part.FileName
 	if name == "" || len(name) > 255 || !utf8.ValidString(name) || strings.ContainsAny(name, `/\`) ||
@@ -316,8 +338,11 @@ func (r *reception) take(ctx context.Context, part Part) error {
 	})
 }
 
-// check asks the hypervisor whether it takes the file. Before the file, whole is false: what a field that may still come could change is
-// not refused then. Who sends any field before the file is taken to send all of them there.
+// check asks the hypervisor whether it accepts the file. It runs before the
+// file is read, with whole false, and again at the end. Before the file it
+// ignores refusals that a later field could fix, such as another node or
+// content. A client that sends any field before the file must send all of them
+// before it.
 func (r *reception) check(ctx context.Context, whole bool) error {
 	told := whole || len(r.seen) > 0
 	check, err := host.CallWithTimeout(ctx, r.Actor.Hosts, askLimit, r.HostID, endpoint.Lifecycle,
@@ -342,7 +367,7 @@ func (r *reception) check(ctx context.Context, whole bool) error {
 	return nil
 }
 
-// isOf reports whether a problem is about a field of the form.
+// isOf reports whether a problem concerns a field of the form.
 func isOf(p *problem.Error, field string) bool {
 	return slices.ContainsFunc(p.Faults, func(f problem.Fault) bool { return slices.Equal(f.Loc, []any{"body", field}) })
 }
@@ -353,7 +378,8 @@ func exists(check hypervisor.UploadCheck) error {
 		check.Name).With("volume", check.Volume)
 }
 
-// renamed gives what a driver says of a file's name the name of our field.
+// renamed changes the field of a driver's error from name to file, as the form
+// calls it.
 func renamed(err error) error {
 	var e *sdk.Error
 	if errors.As(err, &e) && e.Kind == sdk.Invalid && e.Field == "name" {
@@ -364,7 +390,8 @@ func renamed(err error) error {
 	return err
 }
 
-// enqueue makes the job.
+// enqueue makes the job, marks the upload as received, and writes the audit
+// log, in one transaction.
 func (r *reception) enqueue(ctx context.Context) (made *job.Job, err error) {
 	volume := host.Volume{Node: r.spec.Node, Storage: r.spec.Storage, Name: r.spec.Name}
 	exclusive, err := volume.Exclusive(ctx, r.DB, r.HostID)

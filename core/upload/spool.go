@@ -20,32 +20,40 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Spool is the folder in which files wait for their jobs. Several instances may have the same one.
+// Spool is the folder in which files wait for their jobs. Several instances may
+// share one folder. Two kinds of flock coordinate them: the file guard is
+// locked while files are created and swept, and each file is locked while it is
+// received.
 type Spool struct {
 	dir string
 	id  string
-	// free is what is free on the file system, in bytes.
+	// free returns the free bytes of the file system. Tests replace it.
 	free func() (int64, error)
 
 	mu sync.Mutex
-	// awaited is what is still to come of the files that are being received here, in bytes, where that is known.
+	// awaited is how many announced bytes this process has yet to receive, over
+	// all its uploads. Files without an announced size do not count.
 	awaited int64
 }
 
-// idFile holds the id of a folder, guard is locked while files come and go, and ending that of a spooled file.
+// idFile has the ID of the folder, guard is the file to lock, and ending is the
+// suffix of a spooled file.
 const (
 	idFile = "place"
 	guard  = "lock"
 	ending = ".spool"
 )
 
-// ID is the pattern of an upload's id.
+// ID is the pattern of an upload's ID. The ID is part of a file name, so it
+// must not contain dots or slashes.
 var ID = regexp.MustCompile(`^[A-Za-z0-9_-]{16,64}$`)
 
-// place is the pattern of a folder's id.
+// place is the pattern of a folder's ID.
 var place = regexp.MustCompile(`^[a-z0-9]{16,40}$`)
 
-// OpenSpool opens a folder, and makes it where it is not there. What an earlier process left in it stays until Sweep.
+// OpenSpool opens a folder and creates it if it does not exist. It gives a new
+// folder a random ID. Files that an earlier process left stay until Sweep. A
+// Spool needs no closing.
 func OpenSpool(dir string) (*Spool, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("creating the upload folder: %w", err)
@@ -70,10 +78,12 @@ func OpenSpool(dir string) (*Spool, error) {
 	return s, nil
 }
 
-// ID is the same for all instances that have the folder, and for the next process of each.
+// ID returns the ID of the folder. It is the same for all instances that share
+// the folder, and after a restart. Jobs are bound to it.
 func (s *Spool) ID() string { return s.id }
 
-// lock keeps the other instances with the folder from making and removing files for a moment.
+// lock keeps other instances from creating and sweeping files. Closing the file
+// releases the lock, also when the process dies.
 func (s *Spool) lock() (unlock func(), err error) {
 	f, err := os.OpenFile(filepath.Join(s.dir, guard), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -88,7 +98,9 @@ func (s *Spool) lock() (unlock func(), err error) {
 
 func (s *Spool) path(id string) string { return filepath.Join(s.dir, id+ending) }
 
-// Room is how many more bytes the folder takes when keep bytes are to stay free on its file system.
+// Room returns how many more bytes the folder can take if keep bytes must stay
+// free on the file system. It subtracts what running uploads of this process
+// have announced. The result may be negative.
 func (s *Spool) Room(keep int64) (int64, error) {
 	free, err := s.free()
 	if err != nil {
@@ -97,7 +109,7 @@ func (s *Spool) Room(keep int64) (int64, error) {
 	return free - keep - s.promised(), nil
 }
 
-// promised is what is still to come of all files.
+// promised returns how many announced bytes are still to arrive.
 func (s *Spool) promised() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,21 +130,26 @@ func noRoom() error {
 		"to the storage")
 }
 
-// IncomingFile is a file while it is received. It is locked, so that no Sweep of any instance takes it away.
+// IncomingFile is a file while it is received. It holds a flock, so that no
+// Sweep of any instance removes it. The caller must end it with Keep or
+// Discard.
 type IncomingFile struct {
 	spool *Spool
 	id    string
 	file  *os.File
 	hash  hash.Hash
 	keep  int64
-	// most is the limit of its size; awaited is what was said to come and has not.
+	// most is the limit of the file in bytes; awaited is how many announced
+	// bytes are still to arrive.
 	most, awaited int64
-	// Size is what has arrived, in bytes.
+	// Size is how many bytes have arrived.
 	Size int64
 }
 
-// Create makes the file of an upload. about is its size in bytes as far as that is known, and most what it may be. Its problems are
-// insufficient_storage, where about bytes would leave less than keep bytes free, and conflict where there is such an upload.
+// Create creates the file of an upload. about is the announced size in bytes, 0
+// if unknown, most is the limit, and keep is how many bytes must stay free.
+// Problems: insufficient_storage if fewer than keep bytes would stay free, and
+// conflict if the file exists.
 func (s *Spool) Create(id string, about, most, keep int64) (*IncomingFile, error) {
 	if room, err := s.Room(keep); err != nil {
 		return nil, err
@@ -158,7 +175,7 @@ func (s *Spool) Create(id string, about, most, keep int64) (*IncomingFile, error
 	return &IncomingFile{spool: s, id: id, file: file, hash: sha256.New(), most: most, keep: keep, awaited: about}, nil
 }
 
-// spoolError says what is wrong with the disk.
+// spoolError turns an error of the file system into a problem.
 func spoolError(err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
@@ -169,7 +186,8 @@ func spoolError(err error) error {
 	return fmt.Errorf("writing the file of an upload: %w", err)
 }
 
-// Write takes the next bytes. Its problems are too_large and insufficient_storage.
+// Write appends bytes to the file and the checksum. Problems: too_large and
+// insufficient_storage.
 func (r *IncomingFile) Write(p []byte) (int, error) {
 	if err := r.store(p); err != nil {
 		return 0, err
@@ -177,7 +195,8 @@ func (r *IncomingFile) Write(p []byte) (int, error) {
 	return r.hash.Write(p)
 }
 
-// store writes the next bytes to the file.
+// store appends bytes to the file. It checks the free space at every call,
+// because other programs use the file system, too.
 func (r *IncomingFile) store(p []byte) error {
 	if r.Size+int64(len(p)) > r.most {
 		return problem.New(problem.CodeTooLarge, "the file is larger than %s", problem.Size(r.most))
@@ -199,8 +218,10 @@ func (r *IncomingFile) store(p []byte) error {
 	return nil
 }
 
-// Take takes a body to its end, in pieces of 1 MiB: while one is written and goes into the checksum the next one arrives. tell hears of
-// each how many bytes there are. Its problems are those of Write and of the body.
+// Take reads a body to its end in pieces of 1 MiB. While one piece is written
+// and hashed in two goroutines, the next one is read into a second buffer. Take
+// calls tell after each piece with the bytes so far. It returns the problems of
+// Write and the errors of the body.
 func (r *IncomingFile) Take(body io.Reader, tell func(size int64)) error {
 	var working sync.WaitGroup
 	var stored error
@@ -226,7 +247,7 @@ func (r *IncomingFile) Take(body io.Reader, tell func(size int64)) error {
 	}
 }
 
-// expect changes what is still to come.
+// expect changes how many bytes are still to arrive, but not below zero.
 func (r *IncomingFile) expect(change int64) {
 	r.spool.mu.Lock()
 	defer r.spool.mu.Unlock()
@@ -235,32 +256,38 @@ func (r *IncomingFile) expect(change int64) {
 	r.spool.awaited += change
 }
 
-// SHA256 is the checksum of what has arrived, in small hexadecimal digits.
+// SHA256 returns the checksum of what has arrived, in lower-case hexadecimal
+// digits.
 func (r *IncomingFile) SHA256() string { return hex.EncodeToString(r.hash.Sum(nil)) }
 
-// Keep ends the reception: the file is the job's from now on.
+// Keep ends the reception and leaves the file to its job. Call it after the job
+// is committed: Sweep removes files without a lock and without a job.
 func (r *IncomingFile) Keep() {
 	r.expect(-r.awaited)
 	_ = r.file.Close() // what was not written shows when the file is sent: its length is checked
 }
 
-// Discard takes the file away again.
+// Discard ends the reception and removes the file.
 func (r *IncomingFile) Discard() {
 	r.expect(-r.awaited)
 	r.spool.Remove(r.id)
 	_ = r.file.Close()
 }
 
-// Open opens the file of an upload for its job; it is fs.ErrNotExist where it is gone, or in another folder.
+// Open opens the file of an upload. The error is fs.ErrNotExist if the file was
+// removed or is in another folder. The caller closes the file.
 func (s *Spool) Open(id string) (*os.File, error) { return os.Open(s.path(id)) }
 
-// Remove takes the file of an upload away. One that is gone already is none.
+// Remove deletes the file of an upload. It ignores errors: a missing file is
+// fine, and the next Sweep tries others again.
 func (s *Spool) Remove(id string) {
 	_ = os.Remove(s.path(id)) // Sweep finds what could not be removed
 }
 
-// Sweep removes what nobody needs: files that no process receives and that needed does not name. It gives the ids of those that some
-// process receives.
+// Sweep deletes the files that no process is receiving and that needed does not
+// return. It returns the IDs of the files that some process, of any instance,
+// is receiving. It holds the lock of the folder, so needed must not create
+// files.
 func (s *Spool) Sweep(ctx context.Context, needed func(ctx context.Context, ids []string) (map[string]bool, error)) (received []string,
 	err error) {
 	unlock, err := s.lock()
@@ -296,7 +323,7 @@ func (s *Spool) Sweep(ctx context.Context, needed func(ctx context.Context, ids 
 	return received, nil
 }
 
-// busy reports whether some process receives the file.
+// busy reports whether a process is receiving the file.
 func (s *Spool) busy(id string) bool {
 	f, err := s.Open(id)
 	if err != nil {

@@ -1,9 +1,20 @@
-// Package upload takes files in that are meant for a storage of a hypervisor, such as installation images, and hands them to jobs that
-// send them there.
+// Package upload receives files for a storage of a hypervisor, such as
+// installation images, and hands them to jobs that send them there.
 //
-// A file is written to the Spool, a folder of this instance, while it arrives. Its job runs where that folder is (job.Spec.Place), and the
-// file goes with the job's end, whichever it is. What a process that died was receiving is removed by the next Sweep of any instance
-// with the folder. A row of the table uploads tells from every instance how much of a file has arrived.
+// An upload has two phases:
+//
+//	client --form--> Receive --file--> Spool --job--> hypervisor
+//	        receiving                  received
+//
+// Receive writes the file to the Spool, a folder of this instance, and streams
+// nothing to the hypervisor meanwhile: a slow client would block a request
+// there, and a checksum must be compared before anything is stored. The job
+// must run where the folder is (job.Spec.Place). It removes the file when it
+// ends, whatever its result.
+//
+// If a process dies, the next Sweep of any instance with the folder removes
+// what it was receiving. A row of the table uploads shows the progress from
+// every instance; it is deleted 7 days after its last change.
 package upload
 
 import (
@@ -25,15 +36,15 @@ import (
 // Kind is the kind of jobs that send a file to a storage.
 const Kind = "storage.upload"
 
-// Store receives uploads and does their jobs.
+// Store receives uploads and runs their jobs.
 type Store struct {
 	DB    *db.DB
 	Actor *guest.Actor
-	// Spool is where files wait; nil refuses all.
+	// Spool is where files wait; nil refuses all uploads.
 	Spool *Spool
-	// Logger gets what users do not see; nil logs nothing.
+	// Logger gets failures that no request reports; nil logs nothing.
 	Logger hclog.Logger
-	// Heartbeat hears of every turn of Run; nil hears nothing.
+	// Heartbeat gets a beat at every turn of Run; nil is allowed.
 	Heartbeat *heartbeat.Monitor
 }
 
@@ -44,7 +55,7 @@ func (s *Store) log() hclog.Logger {
 	return s.Logger
 }
 
-// Upload is how far an upload has come; the JSON names are those of the API.
+// Upload is the progress of an upload. The JSON names are those of the API.
 type Upload struct {
 	ID       string  `json:"id" example:"f4c1b7a0-5d0e-4a57-9d0b-2f6f5c0f8a11"`
 	HostID   int64   `json:"host_id" example:"1"`
@@ -62,7 +73,8 @@ type Upload struct {
 	ChangedAt time.Time `json:"changed_at" doc:"When the last bytes arrived or the status last changed"`
 }
 
-// Get gives an upload to a host, or not_found.
+// Get returns an upload to a host, or the problem not_found. The caller must
+// check whether the host may be seen.
 func (s *Store) Get(ctx context.Context, hostID int64, id string) (Upload, error) {
 	var u Upload
 	var code string
@@ -83,22 +95,26 @@ func (s *Store) Get(ctx context.Context, hostID int64, id string) (Upload, error
 	return u, nil
 }
 
-// UploadResult is the answer to an upload that has arrived.
+// UploadResult is the result of an upload that has arrived. The file is not on
+// the storage yet; Job sends it there.
 type UploadResult struct {
 	Job    job.View `json:"job"`
 	Upload Upload   `json:"upload"`
 }
 
-// Register makes the store the worker of the jobs that send files.
+// Register makes the store the worker of jobs that send files. Call it before
+// the queue starts.
 func (s *Store) Register(q *job.Queue) { q.Register(Kind, job.WorkerFunc(s.send)) }
 
 const (
-	// tick is how often Run sweeps, and kept for how long rows are kept after their last change.
+	// tick is how often Run sweeps. kept is how long rows are kept after their
+	// last change, as a PostgreSQL interval.
 	tick = 10 * time.Second
 	kept = "7 days"
 )
 
-// Run sweeps the spool until the context ends.
+// Run sweeps the spool until the context ends. Every instance runs it for its
+// own folder.
 func (s *Store) Run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -117,7 +133,10 @@ func (s *Store) Run(ctx context.Context) {
 	}
 }
 
-// Sweep removes files whose upload or job has ended, and notes the end of uploads whose process died.
+// Sweep deletes files whose upload or job has ended, marks uploads whose
+// process died as failed, and deletes old rows. It waits for one minute without
+// a change before it marks an upload, because the row of an upload exists
+// before its file does.
 func (s *Store) Sweep(ctx context.Context) error {
 	if s.Spool == nil {
 		return nil
@@ -142,7 +161,7 @@ func (s *Store) Sweep(ctx context.Context) error {
 	return nil
 }
 
-// needed are those of the files whose jobs have not ended.
+// needed returns which of the files still have an unfinished job.
 func (s *Store) needed(ctx context.Context, ids []string) (map[string]bool, error) {
 	if len(ids) == 0 {
 		return nil, nil

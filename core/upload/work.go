@@ -17,7 +17,7 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// params are those of a job.
+// params are the stored parameters of a job.
 type params struct {
 	Upload    string                `json:"upload"`
 	HostID    int64                 `json:"host_id"`
@@ -25,21 +25,26 @@ type params struct {
 	Overwrite bool                  `json:"overwrite"`
 }
 
-// progress is the job's own checkpoint.
+// progress is the checkpoint of a job.
 type progress struct {
-	// Whole is set before the last bytes of the file are sent: without it the hypervisor cannot have taken the file.
+	// Whole is set before the last bytes of the file are sent. While it is
+	// false, the hypervisor cannot have accepted the file, and the job may send
+	// it again.
 	Whole bool `json:"whole"`
 }
 
-// step is the name of the job's one request.
+// step is the name of the job's only step.
 const step = "upload"
 
-// checkLimit is how long the hypervisor may take to say whether it takes a file.
+// checkLimit is how long the hypervisor may take to answer whether it accepts a
+// file.
 const checkLimit = time.Minute
 
-// send does a job that sends a file to a storage. A file that was not sent to its last byte was not taken: it is sent again after the
-// service was interrupted, and else the job fails. One of which the answer was lost is never sent again; what the storage has then is
-// told.
+// send runs a job that sends a file to a storage. If the service was
+// interrupted before the last byte was sent, the job sends the file again;
+// after any other failure before the last byte, the job fails. If the last byte
+// may have been sent and the response was lost, the job never sends the file
+// again. Its result is then undetermined and reports what the storage has.
 func (s *Store) send(ctx context.Context, run *job.Run) (err error) {
 	var p params
 	if err := run.Params(&p); err != nil {
@@ -71,7 +76,9 @@ func (s *Store) send(ctx context.Context, run *job.Run) (err error) {
 	return err
 }
 
-// open opens the file. It is nil where it is gone and the job needs it no more.
+// open opens the spooled file. It returns nil without an error if the file is
+// missing but was sent completely: then the job only has to find out the
+// result.
 func (s *Store) open(p params, run *job.Run) (*os.File, error) {
 	begun := run.StepStarted(step)
 	var file *os.File
@@ -98,7 +105,9 @@ func (s *Store) open(p params, run *job.Run) (*os.File, error) {
 	return nil, nil
 }
 
-// step is the one request of the job.
+// step returns the request of the job. It connects to the node that has the
+// storage, because any other node of the cluster would first store the whole
+// file itself.
 func (s *Store) step(ctx context.Context, p params, run *job.Run, file *os.File) job.Step {
 	check := func(ctx context.Context) (hypervisor.UploadCheck, error) {
 		return host.CallWithTimeout(ctx, s.Actor.Hosts, checkLimit, p.HostID, endpoint.Lifecycle,
@@ -168,7 +177,7 @@ func (s *Store) step(ctx context.Context, p params, run *job.Run, file *os.File)
 	}
 }
 
-// whatIs says what the storage has after an answer was lost.
+// whatIs describes what the storage has after a response was lost.
 func whatIs(found hypervisor.UploadCheck, p params) string {
 	switch {
 	case !found.Present:
@@ -183,17 +192,20 @@ func whatIs(found hypervisor.UploadCheck, p params) string {
 		p.File.Storage, found.Name, *found.PresentSize, p.File.Size)
 }
 
-// errCut is the reason of a request that the service itself broke off before its end.
+// errCut is the cause of a request that the service itself interrupted before
+// the last byte.
 var errCut = errors.New("the service was interrupted")
 
-// States of a sending.
+// The states of a sending. It leaves underWay once, for whole or for cut; both
+// sides use a compare-and-swap, so exactly one of them wins.
 const (
 	underWay int32 = iota
 	whole          // the last byte may have gone out
 	cut            // the service broke off before
 )
 
-// sending is the file while it is sent.
+// sending is the body of the request: the file with progress, checkpoint and
+// interruption. size and sent are in bytes.
 type sending struct {
 	run   *job.Run
 	file  io.Reader
@@ -202,7 +214,8 @@ type sending struct {
 	state atomic.Int32
 }
 
-// watch breaks the request off when the job is to end, unless the last byte may have gone out. It ends with the returned function.
+// watch cancels the request when the job is to stop, unless the last byte may
+// have been sent. The caller must call stop.
 func (f *sending) watch(breakOff func()) (stop func()) {
 	done := make(chan struct{})
 	go func() {
@@ -219,7 +232,8 @@ func (f *sending) watch(breakOff func()) (stop func()) {
 	return func() { close(done) }
 }
 
-// Read gives the next bytes. The last ones, and the end of an empty file, only when it is stored that they go out.
+// Read implements io.Reader. Before it returns the last bytes of the file, or
+// the end of an empty file, it saves the checkpoint that says so.
 func (f *sending) Read(p []byte) (int, error) {
 	n, err := f.file.Read(p[:min(len(p), chunk)])
 	f.sent += int64(n)
@@ -237,7 +251,8 @@ func (f *sending) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// judge makes an error of the request one that says it was refused, where not all of the file had gone out.
+// judge turns an error of a request into one of kind Refused if not all of the
+// file was sent, because then the hypervisor stored nothing.
 func (f *sending) judge(err error) error {
 	switch {
 	case err == nil || f.state.Load() == whole || job.Refused(err):

@@ -1,4 +1,11 @@
-// Package alerts is the HTTP resource of alerts, of the rules that raise them and of maintenance windows.
+// Package alerts is the HTTP resource of alerts. Its paths are
+//
+//   - /alerts: list alerts, and acknowledge, silence or resolve one
+//   - /alert-rules: the rules that raise alerts, and the kinds of rules
+//   - /maintenance-windows: times during which alerts are muted
+//
+// Package alert has the logic. This package converts requests and checks what
+// the schema of a body cannot express.
 package alerts
 
 import (
@@ -14,14 +21,14 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Deps is what the resource works with.
+// Deps has what the operations of this package need.
 type Deps struct{ Alerts *alert.Store }
 
 type handlers struct{ alerts *alert.Store }
 
 const tag = "Alerts"
 
-// Register declares the operations.
+// Register declares the operations of this package.
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Alerts}
 	op.Get(a, "/api/v1/alerts", h.list, op.Spec{
@@ -91,7 +98,8 @@ func (h handlers) list(ctx context.Context, in *listInput) (*op.List[alert.Alert
 	return &op.List[alert.Alert]{Total: total, Body: found}, err
 }
 
-// flag is a filter that may be left out.
+// flag returns the value of an optional filter, or nil if the parameter is
+// absent.
 func flag(text string) *bool {
 	if text == "" {
 		return nil
@@ -124,7 +132,7 @@ func (in *noteInput) note() string {
 	return tidied(in.Body.Note)
 }
 
-// tidied is a note as it is kept.
+// tidied returns a note in the form in which it is stored.
 func tidied(note *string) string {
 	if note == nil {
 		return ""
@@ -150,7 +158,7 @@ type silenceInput struct {
 	}
 }
 
-// silenceFaults looks that exactly one of until and for_s is given.
+// silenceFaults checks that a body has exactly one of until and for_s.
 func silenceFaults(body []byte) []problem.Fault {
 	given := members(body)
 	if (given["until"] != nil) != (given["for_s"] != nil) {
@@ -159,7 +167,8 @@ func silenceFaults(body []byte) []problem.Fault {
 	return []problem.Fault{{Loc: []any{"body", "for_s"}, Msg: "exactly one of until and for_s is required", Type: "value_error"}}
 }
 
-// latest is when a silence ends at most: what is beyond it the database could not keep.
+// latest is the maximum length of a silence. The database could not store a
+// time far beyond it.
 const latest = 366 * 24 * time.Hour
 
 func (h handlers) silence(ctx context.Context, in *silenceInput) (*op.Body[*alert.Detail], error) {
@@ -175,7 +184,8 @@ func (h handlers) silence(ctx context.Context, in *silenceInput) (*op.Body[*aler
 	return &op.Body[*alert.Detail]{Body: changed}, err
 }
 
-// again makes the answer of what was done to an alert again, with the alert as it is now.
+// again rebuilds the answer of an operation on an alert for a repeated
+// Idempotency-Key, with the current state of the alert.
 func (h handlers) again(ctx context.Context, _ idempotency.Result) (any, error) {
 	return h.alerts.Get(ctx, op.ResourceOf(ctx).ID, identity.FromContext(ctx).Visible())
 }

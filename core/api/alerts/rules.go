@@ -12,7 +12,8 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// levels is told wherever a rule can be written.
+// levels is the part of the description that all operations which write a rule
+// share.
 const levels = "`kind` is one of GET /alert-rules/kinds, which lists the unit of its `threshold` and whether " +
 	"higher or lower values are a breach. A value at `threshold` or beyond is a breach; when the breach has " +
 	"lasted `for_s` seconds, an alert is raised. A value beyond `clear_level` (by default the threshold) " +
@@ -80,7 +81,7 @@ func (h handlers) rule(ctx context.Context, in *ruleInput) (*op.Body[*alert.Rule
 	return &op.Body[*alert.Rule]{Body: found}, err
 }
 
-// RuleScope is which things a rule is about.
+// RuleScope selects the things that a rule watches.
 type RuleScope struct {
 	TeamID  *int64   `json:"team_id,omitempty" nullable:"true" minimum:"1" example:"2" doc:"Only objects of this team"`
 	HostID  *int64   `json:"host_id,omitempty" nullable:"true" minimum:"1" example:"1" doc:"Only this host and the objects on it"`
@@ -131,7 +132,8 @@ func (in *createRuleInput) draft() alert.RuleInput {
 	return d
 }
 
-// createFaults is what the body's own schema cannot tell, of a body that fits it.
+// createFaults returns the faults that the schema cannot express. The body
+// already fits its schema.
 func createFaults(body []byte) []problem.Fault {
 	var in createRuleInput
 	if json.Unmarshal(body, &in.Body) != nil || in.Body.Name == "" || in.Body.Kind == "" {
@@ -146,7 +148,7 @@ func (h handlers) createRule(ctx context.Context, in *createRuleInput) (*op.Body
 	return &op.Body[*alert.Rule]{Body: made}, err
 }
 
-// ruleMade makes the answer of createRule again.
+// ruleMade rebuilds the answer of createRule for a repeated Idempotency-Key.
 func (h handlers) ruleMade(ctx context.Context, made idempotency.Result) (any, error) {
 	return h.alerts.Rule(ctx, made.Target())
 }
@@ -194,7 +196,8 @@ func (h handlers) removeRule(ctx context.Context, in *ruleInput) (*op.Empty, err
 	return nil, h.alerts.DeleteRule(ctx, in.ID)
 }
 
-// set is a field that cannot be cleared, and clearable one that null clears.
+// set assigns a field that cannot be cleared, if the body has it. clearable
+// does the same for a field that null clears.
 func set[T any](field *T, given op.Optional[T]) {
 	if value := given.Pointer(); value != nil {
 		*field = *value
@@ -209,7 +212,7 @@ func clearable[T any](field *T, given op.Optional[T]) {
 	set(field, given)
 }
 
-// members are those of a body, with nil for null.
+// members returns the members of a body. A null is nil.
 func members(body []byte) map[string]any {
 	given := map[string]any{}
 	if json.Unmarshal(body, &given) != nil {

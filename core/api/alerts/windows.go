@@ -14,7 +14,8 @@ import (
 	"github.com/hostler/hostler/core/schedule"
 )
 
-// opening is told wherever a window can be written.
+// opening is the part of the description that all operations which write a
+// maintenance window share.
 const opening = "A window is open once, from `starts_at` to `ends_at`, or repeatedly, for `duration_s` seconds " +
 	"from each time of `cron` (minute, hour, day of month, month, day of week, as in schedules) in the time " +
 	"zone `timezone`. `on` selects the objects whose alerts it silences: those that match all of its fields. " +
@@ -68,7 +69,7 @@ func (h handlers) window(ctx context.Context, in *windowInput) (*op.Body[*alert.
 	return &op.Body[*alert.Window]{Body: found}, err
 }
 
-// MuteScope is of which things a window mutes alerts.
+// MuteScope selects the things whose alerts a maintenance window mutes.
 type MuteScope struct {
 	TeamID *int64   `json:"team_id,omitempty" nullable:"true" minimum:"1" example:"2" doc:"Only objects of this team"`
 	HostID *int64   `json:"host_id,omitempty" nullable:"true" minimum:"1" example:"1" doc:"Only this host and the objects on it"`
@@ -105,7 +106,8 @@ func (in *createWindowInput) draft() alert.WindowInput {
 	return d
 }
 
-// windowFaults is what the body's own schema cannot tell, of a body that fits it.
+// windowFaults returns the faults that the schema cannot express. The body
+// already fits its schema.
 func windowFaults(body []byte) []problem.Fault {
 	var in createWindowInput
 	if json.Unmarshal(body, &in.Body) != nil || in.Body.Name == "" {
@@ -120,7 +122,8 @@ func (h handlers) createWindow(ctx context.Context, in *createWindowInput) (*op.
 	return &op.Body[*alert.Window]{Body: made}, err
 }
 
-// windowMade makes the answer of createWindow again.
+// windowMade rebuilds the answer of createWindow for a repeated
+// Idempotency-Key.
 func (h handlers) windowMade(ctx context.Context, made idempotency.Result) (any, error) {
 	return h.alerts.Window(ctx, made.Target())
 }
@@ -166,7 +169,7 @@ func (h handlers) updateWindow(ctx context.Context, in *updateWindowInput) (*op.
 	return &op.Body[*alert.Window]{Body: written}, err
 }
 
-// pointed is a field that is nil where nothing is given for it.
+// pointed assigns a pointer field if the body has the field. Null makes it nil.
 func pointed[T any](field **T, given op.Optional[T]) {
 	if given.Set {
 		*field = given.Pointer()

@@ -1,6 +1,9 @@
-// Package apitest tests the HTTP API from outside: single scenarios, and two sweeps over every operation of the OpenAPI
-// document, Matrix (who may) and Garbage (what is sent). All of them work on a handler in the process and on a real
-// server alike: an API says where it is and how a request is made to come from someone.
+// Package apitest tests the HTTP API from outside. It has helpers for single
+// scenarios, and two tests that run over every operation of the OpenAPI
+// document: Matrix checks which roles may call an operation, and Garbage sends
+// invalid input. All of them work both on a handler in the process and on a
+// real server. An API says where it is and how a request is made in the name of
+// a caller.
 package apitest
 
 import (
@@ -25,18 +28,21 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
-// Updating reports whether golden files are written. It is known once a test runs.
+// Updating reports whether golden files are written instead of compared. The
+// flag is only set once a test runs.
 func Updating() bool { return *update }
 
-// Caller is who makes a request: a user with one role in one team.
+// Caller is who makes a request: a user with one role in one team. A nil
+// *Caller is somebody without a log-in.
 type Caller struct {
 	Role identity.Role
-	// Team is the default team when zero.
+	// Team is the ID of the team; 0 is the default team.
 	Team int64
 }
 
 // Callers with a role in the default team. NoRole is logged in and may nothing.
 var (
+	// NoRole is logged in but has no role.
 	NoRole   = &Caller{Role: identity.NoRole}
 	Viewer   = &Caller{Role: identity.Viewer}
 	Operator = &Caller{Role: identity.Operator}
@@ -44,7 +50,7 @@ var (
 	Owner    = &Caller{Role: identity.Owner}
 )
 
-// In is a caller with a role in another team.
+// In returns a caller with a role in another team.
 func In(team int64, role identity.Role) *Caller { return &Caller{Role: role, Team: team} }
 
 func (c *Caller) String() string {
@@ -57,27 +63,30 @@ func (c *Caller) String() string {
 	return c.Role.String()
 }
 
-// API is what is tested.
+// API is the instance of the API under test.
 type API struct {
 	// Handler is called in the process. When it is nil, requests go to URL through Client (http.DefaultClient when nil).
 	Handler http.Handler
 	URL     string
 	Client  *http.Client
-	// LogIn makes r come from the caller: it sets a cookie or an Authorization header. Never called for anonymous requests.
+	// LogIn makes r come from the caller: it sets a cookie or an Authorization
+	// header. It is never called for requests without a log-in.
 	LogIn func(r *http.Request, c *Caller)
-	// Document returns the API's OpenAPI document; when nil the API is asked for it. Writing the document of the whole API takes longer
-	// than most tests, and all instances of the API have the same.
+	// Document returns the OpenAPI document. If it is nil, the API is asked for
+	// it. All instances have the same document, and producing it takes longer
+	// than most tests.
 	Document func() []byte
 }
 
-// Response is a response with its whole body.
+// Response is an answer with its whole body.
 type Response struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// Problem is the member "error" of a problem document; "" when the answer is none.
+// Problem returns the member error of a problem, or "" if the answer is not
+// one.
 func (a *Response) Problem() string {
 	var p struct{ Error string }
 	if a.Header.Get("Content-Type") != "application/problem+json" || json.Unmarshal(a.Body, &p) != nil {
@@ -86,7 +95,7 @@ func (a *Response) Problem() string {
 	return p.Error
 }
 
-// Decode reads the body, which must be JSON, into a value.
+// Decode decodes the JSON body into a value. The test fails if it is not JSON.
 func (a *Response) Decode(t testing.TB, into any) {
 	t.Helper()
 	if err := json.Unmarshal(a.Body, into); err != nil {
@@ -94,12 +103,13 @@ func (a *Response) Decode(t testing.TB, into any) {
 	}
 }
 
-// patience is how long one request may take; what takes longer hangs.
+// patience is the maximum time of one request.
 const patience = 2 * time.Minute
 
-// Do sends a request as the caller, nil being nobody. Of an event stream that does not end, and of a socket, which it leaves
-// at once, it returns the head only. An answer that the API's OpenAPI document does not declare, in status, type and schema,
-// is an error.
+// Do sends a request in the name of the caller; nil is nobody. It returns only
+// the head of an event stream that does not end, and of a socket, which it
+// closes at once. It returns an error for an answer whose status, media type or
+// schema the OpenAPI document does not declare.
 func (a *API) Do(ctx context.Context, r *http.Request, as *Caller) (*Response, error) {
 	answer, err := a.exchange(ctx, r, as)
 	if err != nil {

@@ -1,4 +1,8 @@
-// Package apps is the HTTP resource of apps.
+// Package apps is the HTTP resource of apps, which are containers that the
+// service manages. Its operations list apps and the containers that are not
+// apps yet, adopt containers, read the logs, ports and web address of an app,
+// uninstall an app and change its power state. Installation is in package
+// core/api/catalog, updates are in core/api/appscripts.
 package apps
 
 import (
@@ -17,14 +21,14 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// Deps is what the resource works with.
+// Deps has what the operations of this package need.
 type Deps struct{ Apps *app.Store }
 
 type handlers struct{ apps *app.Store }
 
 const tag = "Apps"
 
-// Register declares the operations.
+// Register declares the operations of this package.
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Apps}
 	op.Get(a, "/api/v1/apps", h.list, op.Spec{
@@ -150,7 +154,7 @@ type adoptInput struct {
 	}
 }
 
-// AdoptItem is one container to adopt.
+// AdoptItem names one container that is to become an app.
 type AdoptItem struct {
 	HostID      int64               `json:"host_id" minimum:"1" example:"1" doc:"ID of any enrolled host of the container's cluster"`
 	VMID        *int64              `json:"vmid,omitempty" minimum:"1" maximum:"999999999" example:"105" doc:"VMID of the container; give either this or guest_ref"`
@@ -176,7 +180,8 @@ func (AdoptItem) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	return s
 }
 
-// Resolve implements huma.Resolver: what the schema cannot say is told together with what it can.
+// Resolve implements huma.Resolver. It checks what the schema cannot express,
+// so that one answer has these faults and those of the schema.
 func (in *adoptInput) Resolve(huma.Context) []error {
 	var faults []problem.Fault
 	for i, item := range in.Body.Items {
@@ -225,7 +230,7 @@ func (h handlers) act(ctx context.Context, in *actInput) (*op.Body[guest.StartRe
 	return &op.Body[guest.StartResult]{Body: started}, err
 }
 
-// acted makes the answer of act again.
+// acted rebuilds the answer of act for a repeated Idempotency-Key.
 func (h handlers) acted(ctx context.Context, made idempotency.Result) (any, error) {
 	a, err := h.apps.Get(ctx, op.ResourceOf(ctx).ID)
 	if err != nil {
@@ -234,7 +239,8 @@ func (h handlers) acted(ctx context.Context, made idempotency.Result) (any, erro
 	return h.apps.Actor.StartResult(ctx, made.JobID, a.IsSelf)
 }
 
-// adopted makes the answer of adopt again, without what was removed since.
+// adopted rebuilds the answer of adopt for a repeated Idempotency-Key, without
+// apps that were removed since.
 func (h handlers) adopted(ctx context.Context, made idempotency.Result) (any, error) {
 	var ids []int64
 	if err := made.Decode(&ids); err != nil {

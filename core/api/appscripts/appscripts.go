@@ -1,4 +1,9 @@
-// Package appscripts is the HTTP resource of the scripts of apps, and of updates by them.
+// Package appscripts is the HTTP resource of the scripts of apps and of
+// updates. A user can read and edit the script of an app, list its versions and
+// go back to the script of the catalog. Other operations check an app for an
+// update, list the available updates, and start jobs that update one app or all
+// of them. An edited script is stored and compared but never run; see package
+// appscript.
 package appscripts
 
 import (
@@ -13,7 +18,7 @@ import (
 	"github.com/hostler/hostler/core/identity"
 )
 
-// Deps is what the resource works with.
+// Deps has what the operations of this package need.
 type Deps struct{ Scripts *appscript.Store }
 
 type handlers struct{ scripts *appscript.Store }
@@ -25,7 +30,7 @@ const (
 	sourceFails = "502 `catalog_source_error`, with a `reason`, if the source cannot provide the bundle."
 )
 
-// Register declares the operations.
+// Register declares the operations of this package.
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Scripts}
 	const script = "/api/v1/apps/:app_id/script"
@@ -76,7 +81,7 @@ func Register(a *op.API, deps Deps) {
 	h.registerUpdates(a)
 }
 
-// registerUpdates declares what runs.
+// registerUpdates declares the operations that check for updates and run them.
 func (h handlers) registerUpdates(a *op.API) {
 	op.Post(a, "/api/v1/apps/:app_id/update", h.update, op.Spec{
 		ID: "update_app", Summary: "Update an app", Tag: tag, Role: identity.Operator, On: op.App, Status: http.StatusAccepted,
@@ -123,7 +128,7 @@ func (h handlers) update(ctx context.Context, in *updateInput) (*op.Body[guest.S
 	return &op.Body[guest.StartResult]{Body: started}, err
 }
 
-// started makes the answer of update again.
+// started rebuilds the answer of update for a repeated Idempotency-Key.
 func (h handlers) started(ctx context.Context, made idempotency.Result) (any, error) {
 	return h.scripts.Actor.StartResult(ctx, made.JobID, false)
 }
@@ -175,7 +180,7 @@ func (h handlers) revert(ctx context.Context, _ *struct{}) (*op.Body[*appscript.
 	return &op.Body[*appscript.Script]{Body: made}, err
 }
 
-// again makes the answer of revert again.
+// again rebuilds the answer of revert for a repeated Idempotency-Key.
 func (h handlers) again(ctx context.Context, made idempotency.Result) (any, error) {
 	var number int
 	if err := made.Decode(&number); err != nil {

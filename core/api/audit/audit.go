@@ -1,4 +1,10 @@
-// Package audit is the HTTP side of the trail: reading, exporting and clearing it.
+// Package audit is the HTTP resource of the audit log. Its operations list,
+// get, export, verify and clear the entries. Package core/audit writes the
+// entries and keeps their hash chain.
+//
+// An admin of the team default sees all entries, an admin of another team those
+// on the hosts and guests of that team. Exporting and clearing write an entry
+// of their own.
 package audit
 
 import (
@@ -14,21 +20,23 @@ import (
 	"github.com/hostler/hostler/core/identity"
 )
 
-// Deps is what the operations work with.
+// Deps has what the operations of this package need.
 type Deps struct {
 	DB    *db.DB
 	Chain *audit.Chain
 }
 
 type handlers struct {
-	db      *db.DB
-	chain   *audit.Chain
+	db    *db.DB
+	chain *audit.Chain
+	// exports holds one element for each export that is running.
 	exports chan struct{} // holds one for each that is running
-	// verifications holds one for each that is running; the others wait.
+	// verifications holds one element for each verification that is running.
+	// Others wait for it.
 	verifications chan struct{}
 }
 
-// Register declares the operations.
+// Register declares the operations of this package.
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps.DB, deps.Chain, make(chan struct{}, exports), make(chan struct{}, verifications)}
 	op.Get(a, "/api/v1/audit", h.list, op.Spec{
@@ -72,7 +80,7 @@ func Register(a *op.API, deps Deps) {
 	})
 }
 
-// Filter narrows the list.
+// Filter has the query parameters that narrow the list and the export.
 type Filter struct {
 	Action    string    `query:"action" maxLength:"100" example:"vm.*" doc:"An action, or its prefix followed by *"`
 	Search    string    `query:"search" maxLength:"200" example:"db01" doc:"Only entries with this text in the action, the name or ID of the target, or the actor's email address; case-insensitive"`
@@ -89,7 +97,7 @@ type listInput struct {
 	Filter
 }
 
-// Row is one entry of the trail.
+// Row is one entry of the audit log.
 type Row struct {
 	ID         int64           `json:"id" example:"4711"`
 	At         time.Time       `json:"at" example:"2026-01-31T12:00:00Z"`
@@ -107,7 +115,7 @@ type Row struct {
 	Details    json.RawMessage `json:"details" doc:"Additional data, with secrets redacted. Details longer than 16 KiB are truncated, and in lists those longer than 1 KiB; truncated_from_bytes is the original size"`
 }
 
-// Target is what an entry of the trail is about.
+// Target is the object that an entry of the audit log is about.
 type Target struct {
 	Kind string  `json:"kind" example:"vm"`
 	ID   *string `json:"id" example:"11"`

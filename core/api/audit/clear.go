@@ -12,13 +12,13 @@ type clearInput struct {
 	Body *ClearRequest
 }
 
-// ClearRequest says how much of the trail goes.
+// ClearRequest says which entries of the audit log to delete.
 type ClearRequest struct {
 	Before  *time.Time `json:"before,omitempty" nullable:"true" example:"2026-01-01T00:00:00Z" doc:"Delete only entries older than this; absent or null for all entries"`
 	Confirm *string    `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"The phrase: clear audit log"`
 }
 
-// ClearResult is the answer of a clearing.
+// ClearResult is the answer of clear.
 type ClearResult struct {
 	Deleted int64 `json:"deleted" example:"4711" doc:"Number of deleted entries"`
 }

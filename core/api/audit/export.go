@@ -18,7 +18,8 @@ type exportInput struct {
 	Format string `query:"format" enum:"csv,jsonl" default:"csv" doc:"csv: a table with a header line; jsonl: one JSON object per line, with the fields of the list"`
 }
 
-// exports at a time in one instance: each holds a connection to the database for as long as its reader takes.
+// exports is how many exports one instance runs at a time. Each holds a
+// connection to the database for as long as its reader takes.
 const exports = 4
 
 const (
@@ -26,7 +27,8 @@ const (
 	typeJSONL = "application/x-ndjson"
 )
 
-// export writes every row that matches. It reads everything, and so has a row of its own in the trail.
+// export writes every entry that matches the filters to a file. The export
+// itself gets an entry in the audit log, with the names of the filters.
 func (h handlers) export(ctx context.Context, in *exportInput, file *op.File) error {
 	audit.Describe(ctx, func(e *audit.Entry) {
 		e.TargetKind = "audit"
@@ -61,7 +63,8 @@ func (h handlers) export(ctx context.Context, in *exportInput, file *op.File) er
 	})
 }
 
-// given are the names of the filters that narrow the list; their values may be what nobody should read again.
+// given returns the names of the filters that are set. It omits their values,
+// which may be confidential.
 func (in *Filter) given() []string {
 	names := []string{}
 	for _, filter := range []struct {
@@ -82,8 +85,9 @@ func (in *Filter) given() []string {
 const csvNames = "id,at,actor_type,actor_id,actor_email,action,target_kind,target_id,target_name,result," +
 	"error,address,request_id,job_id,host_id,details\r\n"
 
-// appendCSV adds a record as RFC 4180 has it. The library's writer does not do: with the line ends that the RFC asks for it
-// changes line breaks inside of cells.
+// appendCSV appends a record in the form of RFC 4180. encoding/csv is not used:
+// with the line ends that the RFC requires, it changes line breaks inside of
+// cells.
 func appendCSV(b []byte, r *audit.Record) []byte {
 	b = append(b, r.ID...)
 	b = append(b, ',')
@@ -97,7 +101,8 @@ func appendCSV(b []byte, r *audit.Record) []byte {
 	return append(b, '\r', '\n')
 }
 
-// appendCell adds one cell. What a spreadsheet would take for a formula gets an apostrophe before it.
+// appendCell appends one cell. If a spreadsheet would treat the cell as a
+// formula, an apostrophe comes first.
 func appendCell(b, cell []byte) []byte {
 	apostrophe := formula(cell)
 	if !bytes.ContainsAny(cell, "\",\r\n") {
@@ -121,8 +126,8 @@ func appendCell(b, cell []byte) []byte {
 	return append(append(b, cell...), '"')
 }
 
-// formula reports whether a cell begins as a formula does: with a sign or white space that programs pass over, or with the
-// full-width form of a sign, which some take for it.
+// formula reports whether a cell begins like a formula: with a sign, with white
+// space that programs skip, or with the full-width form of a sign.
 func formula(cell []byte) bool {
 	if len(cell) == 0 {
 		return false
@@ -140,11 +145,12 @@ func formula(cell []byte) bool {
 	return false
 }
 
-// appendTime adds a time as the list has it.
+// appendTime appends a time in the format of the list.
 func appendTime(b []byte, at time.Time) []byte { return at.AppendFormat(b, time.RFC3339Nano) }
 
-// appendJSON adds a record as an object of the list and a line end. It does without reflection, which would take most of the
-// time of an export; a test holds it against the list.
+// appendJSON appends a record as a JSON object and a line end, with the fields
+// of the list. It uses no reflection, which would take most of the time of an
+// export. A test compares its output with the list.
 func appendJSON(b []byte, r *audit.Record) []byte {
 	b = append(append(b, `{"id":`...), r.ID...)
 	b = append(appendTime(append(b, `,"at":"`...), r.At), '"')
@@ -183,7 +189,8 @@ func appendOptional(b, text []byte) []byte {
 	return appendText(b, text)
 }
 
-// appendText adds a JSON string; the library is asked for those with something to escape.
+// appendText appends a JSON string. It uses encoding/json only for text that
+// has characters to escape.
 func appendText(b, text []byte) []byte {
 	for _, c := range text {
 		if c < ' ' || c == '"' || c == '\\' || c > '~' {

@@ -9,10 +9,11 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// verifications at a time in one instance: each reads the whole trail.
+// verifications is how many verifications one instance runs at a time. Each
+// reads the whole audit log.
 const verifications = 2
 
-// Verification is what verifying the trail has found.
+// Verification is the result of a verification of the audit log.
 type Verification struct {
 	At       time.Time `json:"at" example:"2026-01-31T12:00:00Z" doc:"Time of the check"`
 	Good     bool      `json:"good" doc:"true if no entry differs from what the service wrote"`
@@ -24,7 +25,8 @@ type Verification struct {
 	Break    *Break    `json:"break" doc:"First fault; null if there is none"`
 }
 
-// Break is the first place of the trail that is not what the service wrote.
+// Break is the first place of the audit log that differs from what the service
+// wrote.
 type Break struct {
 	Kind string `json:"kind" enum:"altered,removed,reordered,inserted,head,anchor" example:"altered"`
 	Seq  *int64 `json:"seq" example:"12" doc:"Sequence number in the chain; null if there is none"`
@@ -52,7 +54,7 @@ func (h handlers) verify(ctx context.Context, _ *struct{}) (*op.Body[Verificatio
 	return &op.Body[Verification]{Body: found}, nil
 }
 
-// known is a number that is there; 0 is none.
+// known returns a pointer to n, or nil if n is 0.
 func known(n int64) *int64 {
 	if n == 0 {
 		return nil

@@ -1,4 +1,17 @@
-// Package auth is the HTTP side of log-in: sessions, the second factor, who one is, the own password.
+// Package auth is the HTTP resource of the log-in and of the caller's own
+// account. Package identity has the logic. The files of the package are
+//
+//   - log_in.go: log-in with a password, and log-out
+//   - totp.go: the second factor, and the second step of a log-in
+//   - passkey.go: passkeys, also for the log-in
+//   - provider.go: log-in through an identity provider
+//   - session.go, logins.go: the sessions and log-ins of the account
+//   - me.go, preferences.go, password.go: the account itself
+//
+// A log-in answers either with the session cookie, or, if the account has a
+// second factor, with a pending token for the second step. The log-in
+// operations are public; the others need a log-in but no role, since they
+// concern only the account of the caller.
 package auth
 
 import (
@@ -12,7 +25,7 @@ import (
 	"github.com/hostler/hostler/core/sso"
 )
 
-// Deps is what the operations work with.
+// Deps has what the operations of this package need.
 type Deps struct {
 	Users     *identity.Store
 	Providers *sso.Store
@@ -29,8 +42,9 @@ type handlers struct {
 
 const tag = "Session"
 
-// Register declares the operations. Those that need no role are for everyone who is logged in: they are about the
-// caller's own account only.
+// Register declares the operations of this package. The operations that need a
+// log-in are open to every role, since they concern only the account of the
+// caller.
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Users, deps.Providers, deps.Passkeys, make(chan struct{}, exports), &sync.Map{}}
 	op.Post(a, "/api/v1/auth/login", h.logIn, op.Spec{

@@ -49,7 +49,9 @@ func (h handlers) logIn(ctx context.Context, in *logInInput) (*logInOutput, erro
 	return loggedIn(done, in.site), nil
 }
 
-// loggedIn is the answer to a log-in that succeeded or waits for its second factor.
+// loggedIn returns the answer of a log-in. If a second factor is required, it
+// has the pending token and the factors that the user can use; otherwise it has
+// the cookies and the account.
 func loggedIn(in *identity.LoginResult, site proxy.Site) *logInOutput {
 	out := &logInOutput{}
 	if in.Pending != "" {
@@ -71,7 +73,8 @@ func factors(u *identity.User) (all []string) {
 	return all
 }
 
-// cookies are those of a session and of the browser that has it.
+// cookies returns the cookies of the session and of the browser. The second one
+// lets a later log-in recognize the browser.
 func cookies(session, devices string, site proxy.Site) []string {
 	s, d := identity.Cookie(session, site), identity.DeviceCookie(devices, site)
 	return []string{s.String(), d.String()}
@@ -79,7 +82,8 @@ func cookies(session, devices string, site proxy.Site) []string {
 
 type logOutInput struct{ Client }
 
-// cookieOutput answers 204 with a cookie that is cleared; the empty string leaves it alone.
+// cookieOutput answers 204 and clears the session cookie. If SetCookie is
+// empty, it leaves the cookie alone.
 type cookieOutput struct {
 	SetCookie string `header:"Set-Cookie" doc:"Cookie of the session, cleared if the request came with it"`
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Login is a log-in to the caller's account, or a try.
+// Login is a log-in to the account of the caller, or an attempt.
 type Login struct {
 	At        time.Time `json:"at"`
 	Outcome   string    `json:"outcome" enum:"ok,refused,failed" example:"ok" doc:"refused: wrong password or code; failed: internal error"`
@@ -41,7 +41,8 @@ func orNull(text string) *string {
 	return &text
 }
 
-// exports at a time in one instance: each holds a connection to the database for as long as its reader takes.
+// exports is how many exports one instance runs at a time. Each holds a
+// connection to the database for as long as its reader takes.
 const exports = 2
 
 func (h handlers) export(ctx context.Context, _ *struct{}, file *op.File) error {

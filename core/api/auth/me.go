@@ -8,7 +8,8 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Me is who is logged in.
+// Me is the answer of get_me: the account, the roles and the session of the
+// caller.
 type Me struct {
 	User User `json:"user"`
 	// Role is the role in the default team.
@@ -19,7 +20,7 @@ type Me struct {
 	Session           *Session `json:"session" doc:"Session of this request; null for an API key"`
 }
 
-// Membership is a role in a team.
+// Membership is the role of the caller in a team.
 type Membership struct {
 	TeamID int64  `json:"team_id" example:"1"`
 	Team   string `json:"team" example:"Default"`
@@ -62,7 +63,8 @@ func (h handlers) me(ctx context.Context, _ *struct{}) (*op.Body[Me], error) {
 	return &op.Body[Me]{Body: me}, nil
 }
 
-// gone is the error of a caller whose own account or session ended since the request was let in.
+// gone returns the error for a caller whose account or session ended after the
+// request was admitted. It is a 401 in place of a 404.
 func gone(err error) error {
 	if problem.CodeOf(err) == problem.CodeNotFound {
 		return problem.New(problem.CodeUnauthenticated, "log in, or send an API key")

@@ -12,7 +12,9 @@ import (
 	"github.com/hostler/hostler/core/passkey"
 )
 
-// registerPasskeys declares the operations of passkeys.
+// registerPasskeys declares the operations on passkeys. A log-in and the
+// creation of a passkey each take two requests: the first returns the challenge
+// for the browser, and the second sends the response of the authenticator.
 func registerPasskeys(a *op.API, h handlers) {
 	op.Post(a, "/api/v1/auth/passkeys/login/begin", h.beginPasskeyLogIn, op.Spec{
 		ID: "begin_passkey_log_in", Summary: "Begin a log-in with a passkey", Tag: tag, Secret: true, Public: true, ReadOnly: true,
@@ -138,7 +140,8 @@ func (h handlers) passkeys(ctx context.Context, _ *struct{}) (*op.List[Passkey],
 	return list, nil
 }
 
-// Proof shows that who has the session has the password too.
+// Proof has the password of the caller, if the account has one. It proves that
+// the caller has more than the session.
 type Proof struct {
 	Password string `json:"password,omitempty" maxLength:"1024" example:"seven-yellow-donkeys" doc:"Current password, if the account has one"`
 }
@@ -169,7 +172,7 @@ func (h handlers) addPasskey(ctx context.Context, in *addPasskeyInput) (*op.Body
 	return &op.Body[addPasskeyOutput]{Body: addPasskeyOutput{Passkey: passkeyOf(p), RecoveryCodes: append([]string{}, codes...)}}, nil
 }
 
-// madePasskey makes the answer to a passkey's making again.
+// madePasskey rebuilds the answer of addPasskey for a repeated Idempotency-Key.
 func (h handlers) madePasskey(_ context.Context, made idempotency.Result) (any, error) {
 	var kept identity.AddPasskeyResult
 	if err := made.Decode(&kept); err != nil {
@@ -178,7 +181,7 @@ func (h handlers) madePasskey(_ context.Context, made idempotency.Result) (any, 
 	return addPasskeyOutput{Passkey: passkeyOf(&kept.Passkey), RecoveryCodes: append([]string{}, kept.Codes...)}, nil
 }
 
-// PasskeyPath names a passkey in the path.
+// PasskeyPath has the path parameter of a passkey.
 type PasskeyPath struct {
 	ID int64 `path:"passkey_id" minimum:"1" doc:"ID of the passkey"`
 }

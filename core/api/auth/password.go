@@ -15,13 +15,14 @@ type passwordInput struct {
 	}
 }
 
-// passwordOutput tells what the new password ended.
+// passwordOutput has the renewed cookies, and tells what the new password has
+// ended.
 type passwordOutput struct {
 	SetCookie []string `header:"Set-Cookie" doc:"Renewed cookies of the session and the browser; none for a request with an API key"`
 	Body      PasswordChangeResult
 }
 
-// PasswordChangeResult is the answer of a changed password.
+// PasswordChangeResult is the body of the answer of changePassword.
 type PasswordChangeResult struct {
 	SessionsRevoked int64 `json:"sessions_revoked" example:"2" doc:"Number of other sessions that ended"`
 	KeysRevoked     int64 `json:"keys_revoked" example:"0" doc:"Number of revoked API keys"`

@@ -9,7 +9,7 @@ import (
 	"github.com/hostler/hostler/core/identity"
 )
 
-// Preferences are what the caller has chosen for pages.
+// Preferences are the choices of the caller for the user interface.
 type Preferences struct {
 	Value     op.Object  `json:"value" example:"{\"theme\":\"dark\"}" doc:"Preferences as last saved; an empty object before"`
 	Revision  int64      `json:"revision" example:"3" doc:"Number of changes; 0 before the first"`

@@ -9,7 +9,10 @@ import (
 	"github.com/hostler/hostler/core/sso"
 )
 
-// registerProviders declares log-in and log-out by providers of identities.
+// registerProviders declares log-in and log-out through identity providers. A
+// log-in takes two requests: the first returns the address of the provider to
+// which the browser goes, and the second completes the log-in with what the
+// provider sent back.
 func registerProviders(a *op.API, h handlers) {
 	op.Get(a, "/api/v1/auth/providers", h.offers, op.Spec{
 		ID: "list_log_in_providers", Summary: "List identity providers for log-in", Tag: tag, Public: true,
@@ -49,7 +52,7 @@ func (h handlers) offers(ctx context.Context, _ *struct{}) (*op.List[sso.Offer],
 	return &op.List[sso.Offer]{Total: len(all), Body: all}, err
 }
 
-// ProviderPath names a provider in the path.
+// ProviderPath has the path parameter of an identity provider.
 type ProviderPath struct {
 	ProviderID int64 `path:"provider_id" minimum:"1" doc:"ID of the provider"`
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/hostler/hostler/core/identity"
 )
 
-// Session is a log-in on one device.
+// Session is one log-in of the account on one device.
 type Session struct {
 	ID         int64     `json:"id" example:"12"`
 	Current    bool      `json:"current" doc:"true for the session of this request"`

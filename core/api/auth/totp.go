@@ -8,7 +8,8 @@ import (
 	"github.com/hostler/hostler/core/identity"
 )
 
-// registerTOTP declares the operations of the second factor.
+// registerTOTP declares the operations on the second factor: to complete a
+// log-in with it, and to enrol, enable and disable it.
 func registerTOTP(a *op.API, h handlers) {
 	op.Post(a, "/api/v1/auth/totp", h.logInTOTP, op.Spec{
 		ID: "complete_log_in", Summary: "Complete a log-in with the second factor", Tag: tag, Secret: true, Public: true,
@@ -61,7 +62,8 @@ func (h handlers) logInTOTP(ctx context.Context, in *logInTOTPInput) (*logInOutp
 	return loggedIn(done, in.site), nil
 }
 
-// Enrolment is a second factor that is to be confirmed.
+// Enrolment is a second factor that is not confirmed yet. It takes effect with
+// confirm.
 type Enrolment struct {
 	Secret        string   `json:"secret" doc:"Secret in base32, to type into an authenticator app"`
 	URI           string   `json:"otpauth_uri" doc:"Secret as an otpauth:// URI for authenticator apps"`

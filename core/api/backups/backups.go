@@ -1,4 +1,7 @@
-// Package backups is the HTTP resource of backups.
+// Package backups is the HTTP resource of backups. Its operations list backups,
+// backup storages and the coverage of guests, back up guests, restore a guest,
+// and protect or delete a backup. The operations that work on the hypervisor
+// start jobs and are in work.go.
 package backups
 
 import (
@@ -12,7 +15,7 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
-// Deps is what the resource works with.
+// Deps has what the operations of this package need.
 type Deps struct {
 	Backups *backup.Store
 	Guests  *guest.Store
@@ -27,7 +30,7 @@ type handlers struct {
 
 const tag = "Backups"
 
-// Register declares the operations.
+// Register declares the operations of this package.
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Backups, deps.Guests, deps.Actor}
 	op.Get(a, "/api/v1/backups", h.list, op.Spec{

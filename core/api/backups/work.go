@@ -32,7 +32,7 @@ func (h handlers) run(ctx context.Context, in *runInput) (*op.Body[guest.BulkRes
 	return &op.Body[guest.BulkResult]{Body: done}, err
 }
 
-// ran makes the answer of run again.
+// ran rebuilds the answer of run for a repeated Idempotency-Key.
 func (h handlers) ran(ctx context.Context, made idempotency.Result) (any, error) {
 	return h.actor.ReplayActOnAll(ctx, made)
 }
@@ -63,7 +63,7 @@ func (h handlers) restore(ctx context.Context, in *restoreInput) (*op.Body[guest
 	return &op.Body[guest.CreateResult]{Body: done}, err
 }
 
-// restored makes the answer of restore again.
+// restored rebuilds the answer of restore for a repeated Idempotency-Key.
 func (h handlers) restored(ctx context.Context, made idempotency.Result) (any, error) {
 	return h.actor.ReplayCreate(ctx, made, false)
 }

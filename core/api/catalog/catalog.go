@@ -1,5 +1,11 @@
-// Package catalog is the HTTP resource of what can be installed: entries, their sources, and what is shown before anybody agrees to
-// anything.
+// Package catalog is the HTTP resource of the catalog of apps. Its operations
+//
+//   - list entries with their icons, and the status of the catalog
+//   - show the plan of an installation and the files of a bundle, before the
+//     user agrees to them
+//   - install an entry, and remove the container of a failed installation
+//     (install.go)
+//   - configure the sources, and accept the removal of many entries
 package catalog
 
 import (
@@ -19,7 +25,7 @@ import (
 	sdk "github.com/hostler/hostler/sdk/catalog"
 )
 
-// Deps is what the resource works with.
+// Deps has what the operations of this package need.
 type Deps struct {
 	Catalog  *catalog.Store
 	Installs *install.Store
@@ -37,7 +43,7 @@ const (
 	entitlement = "store.catalog"
 )
 
-// Register declares the operations.
+// Register declares the operations of this package.
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Catalog, deps.Installs, deps.Guests}
 	const all = "/api/v1/catalog"
@@ -107,12 +113,13 @@ func (h handlers) refresh(ctx context.Context, _ *struct{}) (*op.Body[*catalog.R
 	return &op.Body[*catalog.RefreshResult]{Body: started}, err
 }
 
-// again makes the answer of a refresh again, with its job as it is now.
+// again rebuilds the answer of refresh for a repeated Idempotency-Key, with the
+// current state of its job.
 func (h handlers) again(ctx context.Context, made idempotency.Result) (any, error) {
 	return h.catalog.ReplayRefresh(ctx, made.JobID)
 }
 
-// EntryPath names an entry.
+// EntryPath has the path parameter of a catalog entry.
 type EntryPath struct {
 	Slug string `path:"slug" minLength:"1" maxLength:"130" example:"wiki" doc:"Slug as in the list; encode its slash as %2F"`
 }
@@ -130,7 +137,8 @@ func (h handlers) icon(ctx context.Context, in *struct{ EntryPath }) (*op.Image,
 	return &op.Image{Type: icon.Type, Data: icon.Data, Tag: icon.Name}, nil
 }
 
-// registerPlans declares what is shown before anybody agrees.
+// registerPlans declares the operations that show what an installation would
+// do.
 func (h handlers) registerPlans(a *op.API, one string) {
 	op.Get(a, one+"/plan", h.plan, op.Spec{
 		ID: "plan_catalog_entry", Summary: "Show the plan of an installation", Tag: tag, Role: identity.Admin, On: op.Anywhere,
@@ -172,7 +180,7 @@ func (h handlers) file(ctx context.Context, in *fileInput) (*op.Body[*catalog.Fi
 	return &op.Body[*catalog.File]{Body: file}, err
 }
 
-// registerSources declares what owners do with sources.
+// registerSources declares the operations on catalog sources.
 func (h handlers) registerSources(a *op.API, all string) {
 	op.Get(a, all, h.sources, op.Spec{
 		ID: "list_catalog_sources", Summary: "List catalog sources", Tag: tag, Role: identity.Admin,
@@ -210,7 +218,7 @@ func (h handlers) sources(ctx context.Context, _ *struct{}) (*op.List[*catalog.S
 	return &op.List[*catalog.Source]{Total: len(all), Body: all}, err
 }
 
-// SourcePath names a source.
+// SourcePath has the path parameter of a source.
 type SourcePath struct {
 	Name string `path:"source" pattern:"^[a-z0-9][a-z0-9_-]*$" maxLength:"63" example:"scripts" doc:"Name as in the list"`
 }
@@ -240,7 +248,8 @@ func (h handlers) update(ctx context.Context, in *updateInput) (*op.Body[*catalo
 	return &op.Body[*catalog.Source]{Body: now}, err
 }
 
-// options are texts and nulls by key. No value is repeated: it may be a secret.
+// options returns the options of a source. Each value is a string, or null to
+// clear it. A fault does not repeat the value, which may be a secret.
 func options(given op.Object) (map[string]*secret.String, error) {
 	var texts map[string]*string
 	if err := json.Unmarshal(given, &texts); err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/hostler/hostler/core/scope"
 )
 
-// registerInstalls declares what installs.
+// registerInstalls declares the operation that installs an entry.
 func (h handlers) registerInstalls(a *op.API, one string) {
 	op.Post(a, one+"/install", h.install, op.Spec{
 		ID: "install_catalog_entry", Summary: "Install a catalog entry", Tag: tag, Role: identity.Admin, On: op.Anywhere, Calls: true,
@@ -39,7 +39,8 @@ func (h handlers) registerInstalls(a *op.API, one string) {
 	})
 }
 
-// registerLeftovers declares what becomes of installs that have failed.
+// registerLeftovers declares the operation that destroys the container of a
+// failed installation.
 func (h handlers) registerLeftovers(a *op.API, all string) {
 	op.Delete(a, all+"/installs/:job_id", h.discard, op.Spec{
 		ID: "discard_install", Summary: "Destroy the container of a failed installation", Tag: tag, Role: identity.Admin, On: op.Job,
@@ -106,7 +107,9 @@ func (h handlers) install(ctx context.Context, in *installInput) (*op.Body[guest
 	return &op.Body[guest.StartResult]{Body: started}, err
 }
 
-// settings are the texts of an object of texts, numbers and booleans. No value is repeated: it may be a secret.
+// settings returns the settings of an installation as text. Each value is a
+// string, number or boolean. A fault does not repeat the value, which may be a
+// secret.
 func settings(given op.Object) (map[string]string, error) {
 	var values map[string]any
 	d := json.NewDecoder(bytes.NewReader(given))
@@ -137,7 +140,8 @@ func settings(given op.Object) (map[string]string, error) {
 	return all, nil
 }
 
-// installed makes the answer of a request again, with its job as it is now.
+// installed rebuilds the answer of an operation that started a job, for a
+// repeated Idempotency-Key, with the current state of the job.
 func (h handlers) installed(ctx context.Context, made idempotency.Result) (any, error) {
 	return h.installs.Actor.StartResult(ctx, made.JobID, false)
 }

@@ -1,4 +1,5 @@
-// Package clones is the HTTP resource of copies of VMs and apps.
+// Package clones is the HTTP resource that clones VMs and apps. It has the same
+// operation for both: POST …/clone, which starts a job.
 package clones
 
 import (
@@ -12,12 +13,13 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
-// Guests names VMs or apps for work on them.
+// Guests finds the VM or the app that a path names. Package vm and package app
+// implement it.
 type Guests interface {
 	Request(ctx context.Context, id, team int64, confirm *string) (guest.Request, error)
 }
 
-// Deps is what the resource works with.
+// Deps has what the operations of this package need.
 type Deps struct {
 	VMs, Apps Guests
 	Actor     *guest.Actor
@@ -28,7 +30,7 @@ type handlers struct {
 	actor  *guest.Actor
 }
 
-// Register declares the operation, the same for VMs and for apps.
+// Register declares the same operation for VMs and for apps.
 func Register(a *op.API, deps Deps) {
 	for _, s := range []struct {
 		kind, one, tag string
@@ -79,13 +81,13 @@ func (h handlers) clone(ctx context.Context, in *cloneInput) (*op.Body[guest.Cre
 	return &op.Body[guest.CreateResult]{Body: done}, err
 }
 
-// request is the guest that the path names.
+// request returns the guest that the path names.
 func (h handlers) request(ctx context.Context) (guest.Request, error) {
 	found := op.ResourceOf(ctx)
 	return h.guests.Request(ctx, found.ID, found.TeamID, nil)
 }
 
-// cloned makes the answer of clone again.
+// cloned rebuilds the answer of clone for a repeated Idempotency-Key.
 func (h handlers) cloned(ctx context.Context, made idempotency.Result) (any, error) {
 	r, err := h.request(ctx)
 	if err != nil {

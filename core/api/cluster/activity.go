@@ -9,7 +9,8 @@ import (
 	"github.com/hostler/hostler/core/identity"
 )
 
-// Activity is one entry of the feed.
+// Activity is one entry of the recent activity: a job, an alert or an entry of
+// the audit log.
 type Activity struct {
 	Kind     string    `json:"kind" enum:"job,alert,audit" example:"job"`
 	At       time.Time `json:"at" example:"2026-01-31T12:00:00Z"`
@@ -24,7 +25,7 @@ type Activity struct {
 	Actor    *string   `json:"actor" example:"anna@example.com" doc:"Email address of the user who requested it; null for the service"`
 }
 
-// Target is what an entry is about.
+// Target is the object that an entry is about.
 type Target struct {
 	Kind string  `json:"kind" example:"vm"`
 	ID   *string `json:"id" example:"11"`

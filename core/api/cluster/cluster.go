@@ -1,4 +1,6 @@
-// Package cluster is the HTTP resource of what concerns all hosts together.
+// Package cluster is the HTTP resource of data about all hosts together: the
+// recent activity, the list of nodes and the summary. It is read from the
+// database; no hypervisor is contacted.
 package cluster
 
 import (
@@ -8,7 +10,7 @@ import (
 	"github.com/hostler/hostler/core/identity"
 )
 
-// Deps is what the operations work with.
+// Deps has what the operations of this package need.
 type Deps struct{ DB *db.DB }
 
 type handlers struct {
@@ -18,7 +20,7 @@ type handlers struct {
 
 const tag = "Cluster"
 
-// Register declares the operations.
+// Register declares the operations of this package.
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps.DB, &cluster.Store{DB: deps.DB}}
 	op.Get(a, "/api/v1/cluster/activity", h.activity, op.Spec{

@@ -1,4 +1,6 @@
-// Package configs is the HTTP resource of the configuration of VMs and apps.
+// Package configs is the HTTP resource of the configuration of VMs and apps,
+// such as memory, cores, disks and tags. Reading and changing it contact the
+// hypervisor while the caller waits.
 package configs
 
 import (
@@ -13,12 +15,13 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
-// Guests names VMs or apps for work on them.
+// Guests finds the VM or the app that a path names. Package vm and package app
+// implement it.
 type Guests interface {
 	Request(ctx context.Context, id, team int64, confirm *string) (guest.Request, error)
 }
 
-// Deps is what the resource works with.
+// Deps has what the operations of this package need.
 type Deps struct {
 	VMs   *vm.Store
 	Apps  *app.Store
@@ -31,10 +34,11 @@ type handlers struct {
 	actor  *guest.Actor
 }
 
-// changeTime is how long a change may take: its requests, and what is read before and after them.
+// changeTime is how long a change may take, with the requests before and after
+// it that read the configuration.
 const changeTime = 3 * time.Minute
 
-// Register declares the operations.
+// Register declares the operations of this package.
 func Register(a *op.API, deps Deps) {
 	for _, s := range []struct {
 		kind, one, tag string
@@ -71,7 +75,7 @@ func Register(a *op.API, deps Deps) {
 	})
 }
 
-// request is the guest that the path names.
+// request returns the guest that the path names.
 func (h handlers) request(ctx context.Context) (guest.Request, error) {
 	return h.guests.Request(ctx, op.ResourceOf(ctx).ID, op.ResourceOf(ctx).TeamID, nil)
 }
@@ -85,12 +89,12 @@ func (h handlers) get(ctx context.Context, _ *struct{}) (*op.Body[guest.Config],
 	return &op.Body[guest.Config]{Body: config}, err
 }
 
-// DiskSize is the size that a disk shall have.
+// DiskSize is the requested size of a disk.
 type DiskSize struct {
 	SizeGB int64 `json:"size_gb" minimum:"1" maximum:"1048576" example:"40" doc:"Size in GiB; disks can only grow"`
 }
 
-// sizes are those of all disks.
+// sizes returns the requested sizes by the name of the disk.
 func sizes(disks map[string]DiskSize) map[string]int64 {
 	all := make(map[string]int64, len(disks))
 	for key, d := range disks {

@@ -2,12 +2,13 @@ package configs
 
 import "github.com/danielgtaylor/huma/v2"
 
-// Tags are those of a guest.
+// Tags are the tags of a guest.
 type Tags []string
 
 var _ huma.SchemaProvider = Tags{}
 
-// Schema bounds the list and says what a tag may be: what every hypervisor that has tags takes.
+// Schema implements huma.SchemaProvider. It limits the number of tags and
+// allows only tags that every hypervisor with tags accepts.
 func (Tags) Schema(huma.Registry) *huma.Schema {
 	most, least, longest := 64, 1, 64
 	return &huma.Schema{Type: huma.TypeArray, MaxItems: &most, Items: &huma.Schema{

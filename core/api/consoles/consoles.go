@@ -1,4 +1,7 @@
-// Package consoles is the HTTP resource of consoles of guests, of shells of nodes, and of what was recorded of them.
+// Package consoles is the HTTP resource of consoles of VMs and apps, of shells
+// of nodes, and of the recordings of both. A console takes two requests: POST
+// …/tickets returns a ticket, and GET …/ws connects with it and opens a
+// WebSocket. A ticket is valid once.
 package consoles
 
 import (
@@ -17,18 +20,19 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// Guests names VMs or apps.
+// Guests finds the VM or the app that a path names. Package vm and package app
+// implement it.
 type Guests interface {
 	Request(ctx context.Context, id, team int64, confirm *string) (guest.Request, error)
 }
 
-// Deps is what the resource works with.
+// Deps has what the operations of this package need.
 type Deps struct {
 	Consoles  *console.Store
 	VMs, Apps Guests
 }
 
-// handlers are those of one kind of thing.
+// handlers has the operations on one kind of thing: VMs, apps or hosts.
 type handlers struct {
 	consoles *console.Store
 	// path is that of the thing, with a %d for its id, up to tickets and ws.
@@ -36,7 +40,8 @@ type handlers struct {
 	find func(ctx context.Context, node string) (console.Target, error)
 }
 
-// maxMessage is the largest message of a socket: what is pasted comes in one.
+// maxMessage is the maximum size in bytes of one message of a socket. What a
+// user pastes is one message.
 const maxMessage = 2 << 20
 
 const (
@@ -58,7 +63,8 @@ const (
 		"without activity."
 )
 
-// Register declares the operations, the same two for VMs, apps and hosts, and those of recordings.
+// Register declares the operations of this package: the same two for VMs, apps
+// and hosts, and those on recordings.
 func Register(a *op.API, deps Deps) {
 	for _, s := range []struct {
 		kind, one, tag string
@@ -111,7 +117,7 @@ func Register(a *op.API, deps Deps) {
 	registerRecordings(a, deps.Consoles)
 }
 
-// SizeInput is the first size of a terminal.
+// SizeInput is the size of the terminal at the beginning.
 type SizeInput struct {
 	Columns int `query:"columns" minimum:"1" maximum:"1000" example:"120" doc:"Initial number of columns of a terminal; the hypervisor's default if absent"`
 	Rows    int `query:"rows" minimum:"1" maximum:"1000" example:"40"`
@@ -127,7 +133,7 @@ type shellInput struct {
 	Node string `query:"node" minLength:"1" maxLength:"253" example:"pve1" doc:"Name of the node; if absent, the node that responds at the host's address"`
 }
 
-// Ticket is the right to connect once.
+// Ticket is the right to connect to a console once.
 type Ticket struct {
 	Ticket    string    `json:"ticket" example:"cXVpdGUgYSByYW5kb20gdGV4dCwgdGhpcyBvbmUgaXM" doc:"Ticket, shown only once"`
 	Path      string    `json:"path" example:"/api/v1/vms/3/console/ws" doc:"Path to connect to, including the path of HOSTLER_BASE_URL"`
@@ -137,7 +143,7 @@ type Ticket struct {
 	Recorded  bool      `json:"recorded" example:"false" doc:"true if the output of the terminal is recorded"`
 }
 
-// check refuses half a size.
+// check returns a fault if only one of the two numbers of the size is set.
 func (in SizeInput) check() error {
 	switch {
 	case in.Columns > 0 && in.Rows == 0:

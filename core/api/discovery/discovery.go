@@ -1,4 +1,6 @@
-// Package discovery is the HTTP resource of what programs that watch others find to watch.
+// Package discovery is the HTTP resource of service discovery. Its operation
+// lists scrape targets in the format of Prometheus http_sd_configs: guests,
+// apps, nodes, or the endpoints of the service itself.
 package discovery
 
 import (
@@ -17,7 +19,7 @@ import (
 	"github.com/hostler/hostler/core/proxy"
 )
 
-// Deps is what the operation works with.
+// Deps has what the operation of this package needs.
 type Deps struct{ Discovery *discovery.Store }
 
 type handlers struct{ discovery *discovery.Store }
@@ -74,7 +76,8 @@ func (h handlers) prometheus(ctx context.Context, in *prometheusInput) (*op.List
 	return &op.List[discovery.Group]{Total: len(groups), Body: groups}, err
 }
 
-// reached is the address by which the service was asked, with its port.
+// reached returns the address of the service as the caller used it, with its
+// port.
 func (in *prometheusInput) reached() (string, error) {
 	u, err := url.Parse("//" + in.address)
 	if err != nil || u.Host != in.address || u.Hostname() == "" || u.User != nil || !isName(u.Hostname()) {
@@ -90,7 +93,8 @@ func (in *prometheusInput) reached() (string, error) {
 	return net.JoinHostPort(u.Hostname(), port), nil
 }
 
-// isName says whether a text is an address, or is made of what names of hosts are made of.
+// isName reports whether text is an IP address or consists of characters that
+// host names have.
 func isName(text string) bool {
 	if _, err := netip.ParseAddr(text); err == nil {
 		return true

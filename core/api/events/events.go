@@ -1,4 +1,5 @@
-// Package events is the HTTP resource of the live feed.
+// Package events is the HTTP resource of the live feed: an event stream that
+// tells a client of every change of the objects that its user can see.
 package events
 
 import (
@@ -11,7 +12,7 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Deps is what the resource works with.
+// Deps has what the operations of this package need.
 type Deps struct {
 	Feed *feed.Feed
 	// Stopping is closed when the service stops; nil is never.
@@ -47,7 +48,8 @@ func Register(a *op.API, deps Deps) {
 	})
 }
 
-// streamTime bounds a stream, so that connections do not gather behind a proxy that keeps dead ones.
+// streamTime is the maximum length of a stream. It keeps connections from
+// accumulating behind a proxy that does not close dead ones. Clients reconnect.
 const streamTime = 30 * time.Minute
 
 type streamInput struct {
@@ -57,7 +59,9 @@ type streamInput struct {
 	Last    string   `header:"Last-Event-ID" maxLength:"8192" doc:"ID of the last received event"`
 }
 
-// stream sends messages as they come. The reader's sight is that of its beginning: the stream ends when the caller's roles change.
+// stream sends the messages as they arrive. What the caller can see is
+// determined at the beginning; op ends the stream when the roles of the caller
+// change.
 func (h handlers) stream(ctx context.Context, in *streamInput, out *op.EventStream) error {
 	ctx, cancel := context.WithTimeout(ctx, streamTime)
 	defer cancel()

@@ -8,7 +8,8 @@ import (
 	sdk "github.com/hostler/hostler/sdk/firewall"
 )
 
-// lacking says where aliases and IP sets are not.
+// lacking is the part of descriptions that says which scopes have no aliases
+// and IP sets.
 const lacking = "On most hypervisors, nodes and security groups have none: 501 `unsupported_at_scope`. "
 
 func (h handlers) registerAliases(a *op.API, d declared) {
@@ -24,7 +25,8 @@ func (h handlers) registerAliases(a *op.API, d declared) {
 		inUse+lacking+stale))
 }
 
-// inUse says what happens to an object that something names.
+// inUse is the part of descriptions that says what happens to an object that is
+// in use.
 const inUse = "An object that is in use, or whose use could not be checked everywhere (`incomplete`), is 409 `in_use` until " +
 	"`confirm` is its name, because the hypervisor would simply delete it. `places` lists where it is used, and `others` is the " +
 	"number of places that you cannot see. "
@@ -33,7 +35,7 @@ func (h handlers) aliases(ctx context.Context, _ *struct{}) (*listing[firewall.A
 	return listed(ctx, h, h.Firewalls.Aliases)
 }
 
-// aliasIn is a new alias.
+// aliasIn is the body of a new alias.
 type aliasIn struct {
 	Name    string  `json:"name" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9][A-Za-z0-9_.-]*$" example:"backup-server"`
 	CIDR    string  `json:"cidr" minLength:"1" maxLength:"64" example:"192.0.2.10" doc:"An address or a network"`
@@ -50,12 +52,12 @@ func (h handlers) createAlias(ctx context.Context, in *createAliasInput) (*op.Bo
 	})
 }
 
-// NamePath is an alias or an IP set in a path.
+// NamePath has the path parameter of an alias or an IP set.
 type NamePath struct {
 	Name string `path:"name" maxLength:"64" pattern:"^[A-Za-z0-9][A-Za-z0-9_.-]*$" example:"management"`
 }
 
-// aliasPatch is a change of an alias.
+// aliasPatch is the body of a change of an alias.
 type aliasPatch struct {
 	CIDR    string              `json:"cidr" minLength:"1" maxLength:"64" example:"192.0.2.11"`
 	Comment op.Optional[string] `json:"comment,omitzero" maxLength:"1024" example:"in the attic"`

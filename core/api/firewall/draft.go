@@ -13,7 +13,10 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
-// registerDrafts declares the operations on drafts.
+// registerDrafts declares the operations on drafts. A draft goes through three
+// steps: create it with its changes, commit it, which starts a job that makes
+// the changes, and confirm it within a window of time. Without the confirmation
+// the job restores the previous state.
 func (h handlers) registerDrafts(a *op.API) {
 	const all, one = "/api/v1/firewall/drafts", "/api/v1/firewall/drafts/:draft_id"
 	op.Post(a, all, h.createDraft, op.Spec{
@@ -93,7 +96,8 @@ func (h handlers) createDraft(ctx context.Context, in *createDraftInput) (*op.Bo
 	return &op.Body[draft.Draft]{Body: made}, err
 }
 
-// draftAgain makes the answer of createDraft again, with the draft as it is now.
+// draftAgain rebuilds the answer of createDraft for a repeated Idempotency-Key,
+// with the current state of the draft.
 func (h handlers) draftAgain(ctx context.Context, made idempotency.Result) (any, error) {
 	return h.Drafts.Get(ctx, made.Target())
 }
@@ -138,7 +142,8 @@ type commitDraftInput struct {
 	}
 }
 
-// defaultWindow is how long changes wait to be confirmed.
+// defaultWindow is how long committed changes wait for the confirmation if the
+// body does not say.
 const defaultWindow = time.Minute
 
 func (h handlers) commitDraft(ctx context.Context, in *commitDraftInput) (*op.Body[guest.StartResult], error) {
@@ -154,7 +159,8 @@ func (h handlers) commitDraft(ctx context.Context, in *commitDraftInput) (*op.Bo
 	return &op.Body[guest.StartResult]{Body: started}, err
 }
 
-// committedAgain makes the answer of commitDraft again.
+// committedAgain rebuilds the answer of commitDraft for a repeated
+// Idempotency-Key.
 func (h handlers) committedAgain(ctx context.Context, made idempotency.Result) (any, error) {
 	return h.Drafts.Actor.ReplayStart(ctx, made)
 }

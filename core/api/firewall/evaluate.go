@@ -14,7 +14,8 @@ import (
 	"github.com/hostler/hostler/core/scope"
 )
 
-// reachRows is how many rows a table of reach has where the body does not say.
+// reachRows is the maximum number of rows of a reach table if the body does not
+// say.
 const reachRows = 200
 
 func (h handlers) registerEvaluation(a *op.API) {
@@ -43,7 +44,7 @@ func (h handlers) registerEvaluation(a *op.API) {
 	})
 }
 
-// End is one end of a packet, of which a body names exactly one.
+// End is one end of a packet. A body sets exactly one of its fields.
 type End struct {
 	AppID   *int64 `json:"app_id,omitempty" nullable:"false" minimum:"1" example:"4"`
 	VMID    *int64 `json:"vm_id,omitempty" nullable:"false" minimum:"1" example:"3"`
@@ -106,7 +107,7 @@ func (h handlers) reach(ctx context.Context, in *reachInput) (*op.Body[*firewall
 	return &op.Body[*firewall.ReachResult]{Body: reached}, err
 }
 
-// faultsOf refuses ends that name nothing, or more than one thing.
+// faultsOf refuses ends that set no field or more than one.
 func faultsOf(ends map[string]*End) error {
 	var faults []problem.Fault
 	for _, field := range []string{"from", "to"} {
@@ -146,7 +147,7 @@ func faultsOf(ends map[string]*End) error {
 	return nil
 }
 
-// end finds what an end names, of what the caller may see.
+// end finds the thing that an end names, among those that the caller can see.
 func (h handlers) end(ctx context.Context, e *End) (firewall.End, error) {
 	out := firewall.End{NIC: e.NIC, Node: e.Node, Address: e.Address, Outside: e.Outside}
 	kind, id, guests := scope.Host, e.HostID, Guests(nil)

@@ -1,4 +1,18 @@
-// Package firewall is the HTTP resource of the firewalls of apps, VMs, nodes and clusters, and of security groups.
+// Package firewall is the HTTP resource of firewalls. There are five scopes:
+// apps, VMs, nodes, clusters and security groups. The package declares the same
+// operations for each of them, with the path, the role and the firewall.Scope
+// in a value of the type declared. The files of the package are
+//
+//   - rule.go, alias.go, ipset.go: the rules, aliases and IP sets of a scope
+//   - options.go, log.go, reference.go: its options, its log, and the names
+//     that its rules can use; security groups have none of them
+//   - group.go: the security groups of a cluster
+//   - draft.go, template.go: several changes that are applied together, and
+//     templates for them
+//   - evaluate.go: whether a packet passes, and who can reach a guest
+//
+// Each list of a scope has a digest. A change sends the digest that the user
+// saw, and is refused with digest_conflict if the list has changed since.
 package firewall
 
 import (
@@ -15,12 +29,13 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
-// Guests names VMs or apps.
+// Guests finds the VM or the app that a path names. Package vm and package app
+// implement it.
 type Guests interface {
 	Request(ctx context.Context, id, team int64, confirm *string) (guest.Request, error)
 }
 
-// Deps is what the resource works with.
+// Deps has what the operations of this package need.
 type Deps struct {
 	Firewalls *firewall.Store
 	VMs, Apps Guests
@@ -33,7 +48,8 @@ type Deps struct {
 	Templates *template.Store
 }
 
-// handlers are those of one scope; scope gives the firewall that the path names.
+// handlers has the operations on one scope. scope returns the firewall that the
+// path names.
 type handlers struct {
 	Deps
 	scope func(context.Context) (firewall.Scope, error)
@@ -41,23 +57,25 @@ type handlers struct {
 
 const (
 	tag = "Firewall"
-	// changeTime is how long a change may take: its requests, and what is read before and after them.
+	// changeTime is how long a change may take, with the requests before and
+	// after it that read the firewall.
 	changeTime = 3 * time.Minute
 )
 
-// declared is one scope, as its operations are declared.
+// declared describes one scope for the declaration of its operations.
 type declared struct {
-	// kind is its word in the ids of operations, and one in sentences.
+	// kind is the word for the scope in the IDs of operations, and one the
+	// words for it in sentences.
 	kind, one, path string
-	// alias is another path of the same.
+	// alias is another path of the same scope.
 	alias string
 	on    op.On
-	// role is that of changes.
+	// role is the role that changes require.
 	role  identity.Role
 	scope func(context.Context) (firewall.Scope, error)
 }
 
-// scopes are all of them.
+// scopes returns the descriptions of all scopes.
 func scopes(deps Deps) []declared {
 	return []declared{
 		{kind: "app", one: "an app", path: "/api/v1/apps/:app_id/firewall", on: op.App, role: identity.Operator,
@@ -73,7 +91,8 @@ func scopes(deps Deps) []declared {
 	}
 }
 
-// Register declares the operations, the same for each scope. A group has no options, no log and no references.
+// Register declares the operations of this package. Every scope has the same
+// ones, except that a security group has no options, no log and no references.
 func Register(a *op.API, deps Deps) {
 	for _, d := range scopes(deps) {
 		h := handlers{deps, d.scope}
@@ -92,7 +111,8 @@ func Register(a *op.API, deps Deps) {
 	handlers{deps, nil}.registerEvaluation(a)
 }
 
-// read is the declaration of an operation that reads. id has the scope's word where it has a percent sign.
+// read returns the Spec of an operation that reads. A percent sign in id stands
+// for the word of the scope.
 func (d declared) read(id, summary, suffix, description string) op.Spec {
 	return op.Spec{
 		ID: strings.Replace(id, "%", d.kind+"_firewall", 1), Summary: summary + " of " + d.one, Tag: tag, Aliases: d.aliases(id, suffix),
@@ -101,7 +121,7 @@ func (d declared) read(id, summary, suffix, description string) op.Spec {
 	}
 }
 
-// write is the declaration of an operation that changes something.
+// write returns the Spec of an operation that changes something.
 func (d declared) write(id, summary, suffix, action, description string) op.Spec {
 	s := d.read(id, summary, suffix, description)
 	s.Role, s.Needs, s.Timeout, s.Audit = d.role, endpoint.Lifecycle, changeTime, op.Audit{Action: "firewall." + action}
@@ -137,14 +157,14 @@ func ofGroup(ctx context.Context) (firewall.Scope, error) {
 	return firewall.OfGroup(op.ResourceOf(ctx).ID, op.ResourceOf(ctx).Group), nil
 }
 
-// listing is a list that can be changed, whose rows have its digest.
+// listing is a list that can be changed. Each row has the digest of the list.
 type listing[T any] struct {
 	Total  int    `header:"X-Total-Count" doc:"Number of all entries"`
 	Digest string `header:"X-Digest" doc:"Digest of the list, as in each of its rows; absent if the hypervisor has none"`
 	Body   []T
 }
 
-// listed asks for a list of a scope.
+// listed returns a list of the scope that the path names.
 func listed[T any](ctx context.Context, h handlers, ask func(context.Context, firewall.Scope) ([]T, *string, error)) (*listing[T], error) {
 	on, err := h.scope(ctx)
 	if err != nil {
@@ -161,7 +181,8 @@ func listed[T any](ctx context.Context, h handlers, ask func(context.Context, fi
 	return out, nil
 }
 
-// done makes a change of a scope.
+// done makes a change of the scope that the path names, and returns the changed
+// object.
 func done[T any](ctx context.Context, h handlers, change func(firewall.Scope) (T, error)) (*op.Body[T], error) {
 	on, err := h.scope(ctx)
 	if err != nil {
@@ -171,17 +192,18 @@ func done[T any](ctx context.Context, h handlers, change func(firewall.Scope) (T
 	return &op.Body[T]{Body: out}, err
 }
 
-// DigestParam is embedded into the input of what is deleted.
+// DigestParam is embedded into the input of operations that delete something.
 type DigestParam struct {
 	Digest string `query:"digest" maxLength:"200" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"Digest of the list that you read; 409 digest_conflict if it is out of date"`
 }
 
-// ConfirmParam is embedded into the input of what takes something away that may be in use.
+// ConfirmParam is embedded into the input of operations that delete an object
+// which may be in use.
 type ConfirmParam struct {
 	Confirm string `query:"confirm" maxLength:"64" example:"management" doc:"Name of the object, if it is in use"`
 }
 
-// deref is a text that may be absent.
+// deref returns the text, or "" for nil.
 func deref(text *string) string {
 	if text == nil {
 		return ""
@@ -189,7 +211,7 @@ func deref(text *string) string {
 	return *text
 }
 
-// flag is a number 0 or 1 that may be absent.
+// flag converts an optional number, 0 or 1, to an optional boolean.
 func flag(n *int) *bool {
 	if n == nil {
 		return nil
@@ -198,7 +220,8 @@ func flag(n *int) *bool {
 	return &on
 }
 
-// clearing is the text of a field that null clears, as an empty one does; nil where it is absent.
+// clearing returns the text of a field that null and the empty string clear, or
+// nil if the body does not have the field.
 func clearing(text op.Optional[string]) *string {
 	if !text.Set {
 		return nil

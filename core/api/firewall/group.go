@@ -9,7 +9,8 @@ import (
 	sdk "github.com/hostler/hostler/sdk/firewall"
 )
 
-// registerGroups declares what clusters alone have.
+// registerGroups declares the operations that only clusters have: those on
+// security groups, and the list of macros.
 func (h handlers) registerGroups(a *op.API) {
 	cluster := "/api/v1/firewall/cluster/:host_id"
 	d := declared{kind: "cluster", one: "a cluster", on: op.Host, role: identity.Admin}
@@ -30,7 +31,7 @@ func (h handlers) groups(ctx context.Context, _ *struct{}) (*listing[firewall.Gr
 	return listed(ctx, h, h.Firewalls.Groups)
 }
 
-// groupIn is a new security group.
+// groupIn is the body of a new security group.
 type groupIn struct {
 	Group   string  `json:"group" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9][A-Za-z0-9_.-]*$" example:"webserver" doc:"Name of the group"`
 	Comment *string `json:"comment,omitempty" nullable:"true" maxLength:"1024" example:"common rules of all web servers"`

@@ -31,7 +31,7 @@ func (h handlers) ipSets(ctx context.Context, _ *struct{}) (*listing[firewall.IP
 	return listed(ctx, h, h.Firewalls.IPSets)
 }
 
-// ipSetIn is a new IP set.
+// ipSetIn is the body of a new IP set.
 type ipSetIn struct {
 	Name    string  `json:"name" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9][A-Za-z0-9_.-]*$" example:"management"`
 	Comment *string `json:"comment,omitempty" nullable:"true" maxLength:"1024" example:"networks of the administrators"`
@@ -59,7 +59,7 @@ func (h handlers) members(ctx context.Context, in *struct{ NamePath }) (*listing
 	})
 }
 
-// memberIn is a new member of an IP set.
+// memberIn is the body of a new member of an IP set.
 type memberIn struct {
 	CIDR    string  `json:"cidr" minLength:"1" maxLength:"512" example:"192.0.2.0/24" doc:"An address, a network, or another value that the hypervisor accepts, such as an alias"`
 	NoMatch *int    `json:"nomatch,omitempty" nullable:"true" minimum:"0" maximum:"1" doc:"1 excludes these addresses from a larger member of the set"`
@@ -80,13 +80,13 @@ func (h handlers) addMember(ctx context.Context, in *addMemberInput) (*op.Body[f
 	})
 }
 
-// MemberPath is a member of an IP set in a path.
+// MemberPath has the path parameters of a member of an IP set.
 type MemberPath struct {
 	NamePath
 	CIDR string `path:"cidr" maxLength:"512" example:"192.0.2.0/24" doc:"Same as cidr in the list; its slash need not be encoded"`
 }
 
-// memberPatch is a change of a member.
+// memberPatch is the body of a change of a member.
 type memberPatch struct {
 	NoMatch op.Optional[int]    `json:"nomatch,omitzero" minimum:"0" maximum:"1" example:"1"`
 	Comment op.Optional[string] `json:"comment,omitzero" maxLength:"1024" example:"the office"`

@@ -42,7 +42,7 @@ func (h handlers) registerLog(a *op.API, d declared) {
 	}
 }
 
-// LogFilter is embedded into the input of what reads a log.
+// LogFilter has the query parameters that narrow a log.
 type LogFilter struct {
 	Since  time.Time `query:"since" example:"2026-01-01T00:00:00Z" doc:"Only lines at or after this time"`
 	Until  time.Time `query:"until" example:"2026-01-02T00:00:00Z" doc:"Only lines until this time"`
@@ -52,7 +52,8 @@ type LogFilter struct {
 	Dest   string    `query:"dest" maxLength:"64" example:"192.0.2.10" doc:"Only packets to this address or network"`
 }
 
-// filter reads the addresses; what is none is problem invalid.
+// filter parses the addresses of the filter. An invalid one is the problem
+// invalid.
 func (f *LogFilter) filter() (firewall.LogFilter, error) {
 	out := firewall.LogFilter{Since: f.Since, Until: f.Until, Action: f.Action, Protocol: f.Proto}
 	var faults []problem.Fault
@@ -109,7 +110,8 @@ type followLogInput struct {
 	Last  string `header:"Last-Event-ID" maxLength:"10" pattern:"^[0-9]*$" doc:"Number of the last received line; takes precedence over start"`
 }
 
-// followLog sends the lines that come. The first look is asked for before the answer begins, so that what cannot be followed is a problem.
+// followLog sends new lines of the log. It makes the first request before the
+// answer begins, so that a log that cannot be followed is an ordinary problem.
 func (h handlers) followLog(ctx context.Context, in *followLogInput, out *op.EventStream) error {
 	f, err := in.filter()
 	if err != nil {

@@ -22,7 +22,7 @@ func (h handlers) options(ctx context.Context, _ *struct{}) (*op.Body[firewall.O
 	return done(ctx, h, func(on firewall.Scope) (firewall.Options, error) { return h.Firewalls.Options(ctx, on) })
 }
 
-// optionsIn is a change of options.
+// optionsIn is the body of a change of options.
 type optionsIn struct {
 	Enable        op.Optional[int]    `json:"enable,omitzero" minimum:"0" maximum:"1" example:"1" doc:"1 enables the firewall of the scope"`
 	DHCP          op.Optional[int]    `json:"dhcp,omitzero" minimum:"0" maximum:"1"`

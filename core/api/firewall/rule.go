@@ -37,7 +37,7 @@ func (h handlers) rules(ctx context.Context, _ *struct{}) (*listing[firewall.Rul
 	return listed(ctx, h, h.Firewalls.Rules)
 }
 
-// ruleIn is a new rule.
+// ruleIn is the body of a new rule.
 type ruleIn struct {
 	Type     string  `json:"type" enum:"in,out,forward,group" example:"in" doc:"group: the rules of the security group that action names"`
 	Action   string  `json:"action" minLength:"1" maxLength:"64" example:"ACCEPT" doc:"Action, as the hypervisor names it, or the name of a security group"`
@@ -68,12 +68,12 @@ func (h handlers) createRule(ctx context.Context, in *createRuleInput) (*op.Body
 	})
 }
 
-// RulePath is a rule in a path.
+// RulePath has the path parameter of a rule.
 type RulePath struct {
 	Pos int `path:"pos" minimum:"0" maximum:"1000000" example:"2" doc:"Position of the rule, from 0"`
 }
 
-// rulePatch is a change of a rule.
+// rulePatch is the body of a change of a rule.
 type rulePatch struct {
 	Type     op.Optional[string] `json:"type,omitzero" enum:"in,out,forward,group"`
 	Action   op.Optional[string] `json:"action,omitzero" minLength:"1" maxLength:"64" example:"DROP"`
@@ -133,7 +133,7 @@ func (h handlers) deleteRule(ctx context.Context, in *deleteRuleInput) (*op.Body
 	})
 }
 
-// moveIn is where a rule shall go.
+// moveIn is the body that moves a rule to another position.
 type moveIn struct {
 	MoveTo int     `json:"moveto" minimum:"0" maximum:"1000000" example:"0" doc:"New position of the rule, from 0"`
 	Digest *string `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"Digest of the list that pos was taken from"`

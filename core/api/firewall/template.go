@@ -11,7 +11,8 @@ import (
 	"github.com/hostler/hostler/core/identity"
 )
 
-// registerTemplates declares the operations on templates.
+// registerTemplates declares the operations on templates. A template is a named
+// set of rules, aliases, IP sets and options, from which drafts are created.
 func (h handlers) registerTemplates(a *op.API) {
 	const all, one = "/api/v1/firewall/templates", "/api/v1/firewall/templates/:template_id"
 	op.Post(a, all, h.createTemplate, op.Spec{
@@ -68,7 +69,8 @@ func (h handlers) createTemplate(ctx context.Context, in *createTemplateInput) (
 	return &op.Body[template.Template]{Body: made}, err
 }
 
-// templateAgain makes the answer of createTemplate again, with the template as it is now.
+// templateAgain rebuilds the answer of createTemplate for a repeated
+// Idempotency-Key, with the current state of the template.
 func (h handlers) templateAgain(ctx context.Context, made idempotency.Result) (any, error) {
 	return h.Templates.Get(ctx, made.Target())
 }
@@ -78,7 +80,7 @@ func (h handlers) listTemplates(ctx context.Context, in *struct{ op.Page }) (*op
 	return &op.List[template.Summary]{Total: total, Body: all}, err
 }
 
-// TemplatePath names a template in the path.
+// TemplatePath has the path parameter of a template.
 type TemplatePath struct {
 	ID int64 `path:"template_id" doc:"ID of the template"`
 }

@@ -1,4 +1,6 @@
-// Package guests is the HTTP resource of all guests in one list: VMs, containers, and the apps that containers are.
+// Package guests is the HTTP resource of all guests in one list: VMs,
+// containers, and the apps that containers are. It also changes the power state
+// of several guests with one request.
 package guests
 
 import (
@@ -12,7 +14,7 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// Deps is what the resource works with.
+// Deps has what the operations of this package need.
 type Deps struct {
 	Guests *guest.Store
 	Actor  *guest.Actor
@@ -23,7 +25,7 @@ type handlers struct {
 	actor  *guest.Actor
 }
 
-// Register declares the operations.
+// Register declares the operations of this package.
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Guests, deps.Actor}
 	op.Get(a, "/api/v1/guests", h.list, op.Spec{
@@ -60,7 +62,7 @@ func (h handlers) act(ctx context.Context, in *actInput) (*op.Body[guest.BulkRes
 	return &op.Body[guest.BulkResult]{Body: done}, err
 }
 
-// acted makes the answer of act again.
+// acted rebuilds the answer of act for a repeated Idempotency-Key.
 func (h handlers) acted(ctx context.Context, made idempotency.Result) (any, error) {
 	return h.actor.ReplayActOnAll(ctx, made)
 }

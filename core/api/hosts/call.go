@@ -10,7 +10,8 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
-// registerCalls declares what asks the hypervisor while the caller waits.
+// registerCalls declares the operations that ask the hypervisor while the
+// caller waits.
 func registerCalls(a *op.API, h handlers) {
 	op.Post(a, "/api/v1/hosts/:host_id/sync", h.sync, op.Spec{
 		ID: "sync_host", Summary: "Poll a host now", Tag: tag, Calls: true, Role: identity.Operator, On: op.Host, Status: http.StatusOK,
@@ -85,7 +86,7 @@ func (h handlers) verifySSH(ctx context.Context, _ *struct{}) (*op.Body[host.SSH
 	return &op.Body[host.SSHCheck]{Body: check}, err
 }
 
-// NodePath is a node in a path.
+// NodePath has the path parameter of a node.
 type NodePath struct {
 	Node string `path:"node" minLength:"1" maxLength:"253" example:"pve1" doc:"Name of a node of the host's cluster"`
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
-// Access is how a host is reached: its driver, what to ask it with, and how its certificate is checked.
+// Access is how the service reaches a host: the driver, the token, and how to
+// check the certificate.
 type Access struct {
 	Driver       string   `json:"driver,omitempty" maxLength:"63" example:"pve" doc:"Name of a driver from GET /hosts/drivers; pve if absent"`
 	Form         string   `json:"credential_form,omitempty" maxLength:"40" example:"token" doc:"Form of the credential: one of the driver's credential_forms, the first if absent"`
@@ -35,7 +36,8 @@ func (a Access) enrolment(name, address string) host.EnrolRequest {
 	return in
 }
 
-// missing is the fault of a body without any token, which its schema cannot tell.
+// missing returns the fault of a body without any token. The schema cannot
+// express it.
 func (a Access) missing(others bool) []error {
 	if a.TokenSecret != "" || a.Paste != "" || others {
 		return nil
@@ -63,7 +65,8 @@ type createInput struct {
 // Resolve implements huma.Resolver.
 func (in *createInput) Resolve(huma.Context) []error { return in.Body.missing(false) }
 
-// CreateResult is a new host and what its check has found.
+// CreateResult is the answer of create: the new host and the result of its
+// check.
 type CreateResult struct {
 	host.Host
 	Verification host.Verification `json:"verification"`
@@ -138,7 +141,7 @@ func (h handlers) patch(ctx context.Context, in *patchInput) (*op.Body[host.Host
 	return &op.Body[host.Host]{Body: found}, err
 }
 
-// clearable is the given text, empty for null.
+// clearable returns the text, or "" for null.
 func clearable(o op.Optional[string]) *string {
 	if !o.Set {
 		return nil
@@ -146,7 +149,7 @@ func clearable(o op.Optional[string]) *string {
 	return &o.Value
 }
 
-// port is the given one; null is the usual one again.
+// port returns the port; null means the default port.
 func port(o op.Optional[int]) *int {
 	if !o.Set {
 		return nil
@@ -157,7 +160,7 @@ func port(o op.Optional[int]) *int {
 	return &o.Value
 }
 
-// flag is the given value; null puts it back to off.
+// flag returns the value; null means false.
 func flag(o op.Optional[bool]) *bool {
 	if !o.Set {
 		return nil
@@ -165,7 +168,7 @@ func flag(o op.Optional[bool]) *bool {
 	return &o.Value
 }
 
-// team is the given team; null is the default team again.
+// team returns the ID of the team; null means the default team.
 func team(o op.Optional[int64]) *int64 {
 	if !o.Set {
 		return nil

@@ -39,7 +39,8 @@ func (RotateExample) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Sche
 	return showing(s, "capability", "token_id", "token_secret")
 }
 
-// showing makes the example of a body of the examples of some of its fields, in that order. A field without one panics.
+// showing sets the example of a body, made of the examples of the named fields
+// in that order. It panics if a field has no example.
 func showing(s *huma.Schema, fields ...string) *huma.Schema {
 	var text bytes.Buffer
 	for i, name := range fields {

@@ -1,5 +1,17 @@
-// Package hosts is the HTTP resource of hypervisor hosts: enrolling and removing them, their tokens, their checks and
-// their tasks.
+// Package hosts is the HTTP resource of hypervisor hosts. The files of the
+// package are
+//
+//   - hosts.go: list, get and remove hosts, and the drivers and capabilities
+//     that exist
+//   - enrol.go: enrol and change a host, and probe an address before that
+//   - token.go: add, replace and delete tokens, and the script that creates
+//     them
+//   - call.go: operations that ask the hypervisor while the caller waits,
+//     such as a poll, a check or the status of a node
+//   - peer.go: the other nodes of a host's cluster
+//   - power.go: reboot and shut down a node
+//
+// Package host has the logic.
 package hosts
 
 import (
@@ -13,15 +25,15 @@ import (
 	"github.com/hostler/hostler/core/power"
 )
 
-// Poller reads hosts' inventories.
+// Poller reads the inventory of hosts.
 type Poller interface {
-	// Sync polls one host now and returns when what it found is written.
+	// Sync polls one host now and returns when the result is stored.
 	Sync(ctx context.Context, hostID int64) error
-	// Wake makes the loop look for new hosts now.
+	// Wake makes the poller look for new hosts now.
 	Wake()
 }
 
-// Deps is what the resource works with.
+// Deps has what the operations of this package need.
 type Deps struct {
 	Hosts  *host.Store
 	Poller Poller
@@ -36,7 +48,7 @@ type handlers struct {
 
 const tag = "Hosts"
 
-// Register declares the operations.
+// Register declares the operations of this package.
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Hosts, deps.Poller, deps.Power}
 	op.Get(a, "/api/v1/hosts", h.list, op.Spec{
@@ -162,7 +174,7 @@ type removeInput struct {
 	}
 }
 
-// RemoveResult is the answer of a removal.
+// RemoveResult is the answer of remove.
 type RemoveResult struct {
 	Removed bool `json:"removed" example:"true"`
 }
@@ -185,7 +197,7 @@ type selfInput struct {
 	}
 }
 
-// Self is the host that the service runs on.
+// Self names the host on which the service runs.
 type Self struct {
 	HostID *int64 `json:"host_id" example:"1" doc:"ID of the host; null for none"`
 }
@@ -195,7 +207,7 @@ func (h handlers) setSelf(ctx context.Context, in *selfInput) (*op.Body[Self], e
 	return &op.Body[Self]{Body: Self{HostID: in.Body.HostID}}, err
 }
 
-// created makes the answer of create again.
+// created rebuilds the answer of create for a repeated Idempotency-Key.
 func (h handlers) created(ctx context.Context, made idempotency.Result) (any, error) {
 	var v host.Verification
 	if err := made.Decode(&v); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
-// registerPeers declares what concerns the other nodes of a host's cluster.
+// registerPeers declares the operations on the other nodes of a host's cluster.
 func registerPeers(a *op.API, h handlers) {
 	op.Get(a, "/api/v1/hosts/:host_id/peers", h.peers, op.Spec{
 		ID: "list_peers", Summary: "List the other nodes of a host's cluster", Tag: tag, Calls: true, Role: identity.Admin, On: op.Host,

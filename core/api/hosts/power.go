@@ -12,7 +12,7 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// registerPower declares what reboots nodes and switches them off.
+// registerPower declares the operation that reboots a node or shuts it down.
 func registerPower(a *op.API, h handlers) {
 	op.Post(a, "/api/v1/hosts/:host_id/nodes/:node/power", h.powerNode, op.Spec{
 		ID: "power_node", Summary: "Reboot or shut down a node", Tag: tag, Calls: true, Role: identity.Owner, On: op.Host, Plan: true,
@@ -41,7 +41,7 @@ func (h handlers) powerNode(ctx context.Context, in *powerInput) (*op.Body[guest
 	return &op.Body[guest.StartResult]{Body: started}, err
 }
 
-// poweredAgain makes the answer of powerNode again.
+// poweredAgain rebuilds the answer of powerNode for a repeated Idempotency-Key.
 func (h handlers) poweredAgain(ctx context.Context, made idempotency.Result) (any, error) {
 	return h.power.Actor.ReplayStart(ctx, made)
 }

@@ -49,7 +49,7 @@ type rotateInput struct {
 	}
 }
 
-// RotateResult is the answer of a rotation.
+// RotateResult is the answer of rotate.
 type RotateResult struct {
 	Capability     *string            `json:"capability" example:"lifecycle" doc:"Capability of the first token; this and the following fields are null if only an SSH key was created"`
 	TokenID        *string            `json:"token_id" example:"service@pve!lifecycle" doc:"ID on the hypervisor: the ID of a token, the SHA-256 of a certificate"`
@@ -61,7 +61,7 @@ type RotateResult struct {
 	Kept           []string           `json:"kept" example:"[\"console\"]" doc:"Capabilities whose existing tokens the token script kept; their stored tokens are unchanged"`
 }
 
-// StoredToken is a token that was verified and stored.
+// StoredToken is a token that the service has verified and stored.
 type StoredToken struct {
 	Capability   string            `json:"capability" example:"lifecycle"`
 	TokenID      string            `json:"token_id" example:"service@pve!lifecycle" doc:"ID on the hypervisor: the ID of a token, the SHA-256 of a certificate"`

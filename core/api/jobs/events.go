@@ -11,7 +11,7 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// event is one line of a transcript as it is answered.
+// event is one line of a transcript in the form of the API.
 type event struct {
 	Seq  int       `json:"seq" example:"3" doc:"Sequence number within the job, from 1"`
 	At   time.Time `json:"at"`
@@ -45,14 +45,17 @@ type streamInput struct {
 
 // Bounds of a stream.
 const (
-	// streamTime bounds it, so that connections do not gather behind a proxy that keeps dead ones.
+	// streamTime is the maximum length of a stream. It keeps connections from
+	// accumulating behind a proxy that does not close dead ones.
 	streamTime = 30 * time.Minute
-	// lookAnyway is how often to look without having been woken, and after an error of the database.
+	// lookAnyway is how often the stream reads the table without a wake-up. It
+	// is also the pause after an error of the database.
 	lookAnyway = 5 * time.Second
 )
 
-// stream sends what there is and what comes, woken by the hub and reading from the table, so that a slow reader holds
-// nobody up and an event is neither lost nor sent twice.
+// stream sends the existing events and then each new one. The hub wakes it, but
+// it reads the events from the table. So a slow reader delays nobody, and no
+// event is lost or sent twice.
 func (h handlers) stream(ctx context.Context, in *streamInput, out *op.EventStream) error {
 	after := in.After
 	if in.Last != "" {
@@ -64,7 +67,8 @@ func (h handlers) stream(ctx context.Context, in *streamInput, out *op.EventStre
 	}
 	ctx, cancel := context.WithTimeout(ctx, streamTime)
 	defer cancel()
-	// The subscription comes before the first look.
+	// The subscription comes before the first read, so that no event falls
+	// between the two.
 	woken := h.queue.Hub().Subscribe(op.ResourceOf(ctx).ID)
 	defer woken.Close()
 	caller := identity.FromContext(ctx).Visible()
@@ -90,8 +94,10 @@ func (h handlers) stream(ctx context.Context, in *streamInput, out *op.EventStre
 	}
 }
 
-// catchUp sends the events after a number, and the end when the job has ended. The job is read before its events: what
-// is written after its end does not exist. An error of the database is no end of the stream.
+// catchUp sends the events after a number, and the event end if the job has
+// ended. It reads the job before its events: a job that has ended gets no
+// further events, so the ones it reads then are complete. An error of the
+// database does not end the stream.
 func (h handlers) catchUp(ctx context.Context, id int64, caller identity.VisibleTeams, after *int, out *op.EventStream) (ended bool,
 	err error) {
 	j, err := h.queue.Get(ctx, id, caller)

@@ -1,4 +1,6 @@
-// Package jobs is the HTTP resource of jobs: what runs, what ran, and its transcript.
+// Package jobs is the HTTP resource of jobs. Its operations list and get jobs,
+// read or stream the transcript of a job, cancel a job and retry it. Jobs are
+// created by the operations of the other resources; package job runs them.
 package jobs
 
 import (
@@ -19,7 +21,7 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// Deps is what the resource works with.
+// Deps has what the operations of this package need.
 type Deps struct {
 	Queue *job.Queue
 	Hosts host.Opener
@@ -32,7 +34,7 @@ type handlers struct {
 
 const tag = "Jobs"
 
-// Register declares the operations.
+// Register declares the operations of this package.
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Queue, deps.Hosts}
 	op.Get(a, "/api/v1/jobs", h.list, op.Spec{
@@ -115,7 +117,8 @@ type retryInput struct {
 	}
 }
 
-// retryResult is what the answers to requests for jobs have in common.
+// retryResult has the fields that the answers of all operations which create
+// jobs have in common.
 type retryResult struct {
 	Job  *job.View  `json:"job,omitempty" doc:"The new job; absent if the operation returns several"`
 	Jobs []job.View `json:"jobs,omitempty" doc:"The new jobs of an operation that returns several"`
@@ -147,8 +150,9 @@ const (
 	askedTasks = 500
 )
 
-// runsOn reports whether the task of a job with an unknown end still runs on the hypervisor. Where the host does not answer, it is not
-// known to run: the request that is made again meets the same host.
+// runsOn reports whether the task of a job with an unknown result is still
+// running on the hypervisor. If the host does not answer, the result is false:
+// the repeated request meets the same host and fails there.
 func (h handlers) runsOn(ctx context.Context, j *job.Job) bool {
 	if j.Status != job.Unknown || j.TaskID == "" || j.HostID == nil || j.StartedAt == nil {
 		return false
@@ -175,7 +179,8 @@ func (h handlers) cancel(ctx context.Context, _ *struct{}) (*op.Body[cancelResul
 	return &op.Body[cancelResult]{Body: cancelResult{j.View()}}, nil
 }
 
-// wasCanceled makes the answer of cancel again, with the job as it is now.
+// wasCanceled rebuilds the answer of cancel for a repeated Idempotency-Key,
+// with the current state of the job.
 func (h handlers) wasCanceled(ctx context.Context, _ idempotency.Result) (any, error) {
 	j, err := h.queue.Get(ctx, op.ResourceOf(ctx).ID, identity.FromContext(ctx).Visible())
 	if err != nil {

@@ -1,4 +1,6 @@
-// Package keys is the HTTP resource of the caller's own API keys.
+// Package keys is the HTTP resource of the caller's own API keys: to list,
+// create and revoke them. A key acts as its user, with at most the rights that
+// the user has at that moment. Scopes can restrict it further.
 package keys
 
 import (
@@ -15,15 +17,16 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Deps is what the resource works with.
+// Deps has what the operations of this package need.
 type Deps struct{ Users *identity.Store }
 
 type handlers struct{ users *identity.Store }
 
 const tag = "API keys"
 
-// Register declares the operations. They need no role: they are about the caller's own account only, and a key may
-// nothing that its user may not.
+// Register declares the operations of this package. They are open to every
+// role, since they concern only the account of the caller, and a key has no
+// more rights than its user.
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Users}
 	op.Get(a, "/api/v1/api-keys", h.list, op.Spec{
@@ -54,7 +57,7 @@ func Register(a *op.API, deps Deps) {
 	})
 }
 
-// Key is an API key without what is secret in it.
+// Key is an API key without its secret.
 type Key struct {
 	ID         int64      `json:"id" example:"4"`
 	Name       string     `json:"name" example:"backup script"`
@@ -107,7 +110,8 @@ func (in *createInput) key() identity.NewKey {
 	return identity.NewKey{Name: in.Body.Name, Scopes: in.Body.Scopes, ExpiresAt: in.Body.ExpiresAt}
 }
 
-// Resolve implements huma.Resolver: what the schema cannot say is told together with what it can.
+// Resolve implements huma.Resolver. It checks what the schema cannot express,
+// so that one answer has these faults and those of the schema.
 func (in *createInput) Resolve(ctx huma.Context) []error {
 	faults := in.key().Faults()
 	known := op.Scopes(ctx.Context())
@@ -124,7 +128,7 @@ func (in *createInput) Resolve(ctx huma.Context) []error {
 	return []error{problem.Invalid(faults...)}
 }
 
-// CreateResult is a new key with its secret text.
+// CreateResult is a new key with its secret, which no other operation returns.
 type CreateResult struct {
 	Key
 	Secret string `json:"key" example:"svc_q7Rt2w…" doc:"The key, shown only once"`
@@ -147,7 +151,7 @@ func (h handlers) revoke(ctx context.Context, in *revokeInput) (*op.Empty, error
 	return &op.Empty{}, h.users.RevokeKey(ctx, identity.FromContext(ctx).UserID, in.KeyID)
 }
 
-// created makes the answer of create again.
+// created rebuilds the answer of create for a repeated Idempotency-Key.
 func (h handlers) created(ctx context.Context, made idempotency.Result) (any, error) {
 	var kept identity.CreateKeyResult
 	if err := made.Decode(&kept); err != nil {

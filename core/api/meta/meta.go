@@ -1,4 +1,6 @@
-// Package meta is the HTTP resource of the service itself: its updates.
+// Package meta is the HTTP resource of updates of the service. One operation
+// returns the status, the other requests an update. A separate program, the
+// updater, makes the update; see package selfupdate.
 package meta
 
 import (
@@ -11,14 +13,15 @@ import (
 	"github.com/hostler/hostler/core/selfupdate"
 )
 
-// Deps is what the operations work with.
+// Deps has what the operations of this package need.
 type Deps struct{ Updates *selfupdate.Store }
 
 type handlers struct{ updates *selfupdate.Store }
 
 const tag = "Self-update"
 
-// Register declares the operations, each also at the path without prefix that the specification gives.
+// Register declares the operations of this package. Each also has a path
+// without the prefix /api/v1.
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Updates}
 	op.Get(a, "/api/v1/meta/update", h.get, op.Spec{
@@ -58,7 +61,7 @@ func (h handlers) get(ctx context.Context, _ *struct{}) (*op.Body[*selfupdate.St
 
 type requestInput struct{ Body *UpdateRequest }
 
-// UpdateRequest says what the caller agrees to.
+// UpdateRequest names the release that the caller has reviewed.
 type UpdateRequest struct {
 	Version *string `json:"version,omitempty" nullable:"true" minLength:"1" maxLength:"64" example:"1.5.0" doc:"Version to install; the request is refused if the newest one differs. Absent or null for the newest"`
 }
@@ -72,7 +75,8 @@ func (h handlers) request(ctx context.Context, in *requestInput) (*op.Body[*self
 	return &op.Body[*selfupdate.Status]{Body: status}, err
 }
 
-// requested makes the answer of request again: how the update stands now.
+// requested rebuilds the answer of request for a repeated Idempotency-Key, with
+// the current state of the update.
 func (h handlers) requested(ctx context.Context, _ idempotency.Result) (any, error) {
 	return h.updates.Status(ctx)
 }

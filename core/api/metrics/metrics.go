@@ -1,4 +1,6 @@
-// Package metrics is the HTTP resource of what was measured: series for charts, and figures for those who keep their history elsewhere.
+// Package metrics is the HTTP resource of measurements: series for charts, the
+// last values of all guests in the OpenMetrics format, and the receiver to
+// which the service sends its samples (remote write).
 package metrics
 
 import (
@@ -10,7 +12,7 @@ import (
 	"github.com/hostler/hostler/core/remotewrite"
 )
 
-// Deps is what the operations work with.
+// Deps has what the operations of this package need.
 type Deps struct {
 	Metrics  *metric.Store
 	Receiver *remotewrite.Store
@@ -21,12 +23,13 @@ type handlers struct {
 	scrapes chan struct{} // holds one for each that is running
 }
 
-// scrapes at a time in one instance: each holds a connection to the database for as long as its reader takes.
+// scrapes is how many scrapes one instance answers at a time. Each holds a
+// connection to the database for as long as its reader takes.
 const scrapes = 4
 
 const tag = "Metrics"
 
-// Register declares the operations.
+// Register declares the operations of this package.
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps, make(chan struct{}, scrapes)}
 	op.Get(a, "/api/v1/metrics/query", h.query, op.Spec{

@@ -10,7 +10,8 @@ import (
 	"github.com/hostler/hostler/core/metric"
 )
 
-// Series are the figures of an answer. Its JSON is written without reflection: see WriteJSON.
+// Series is the answer of a query. Its JSON is written without reflection, see
+// WriteJSON.
 type Series struct {
 	From       time.Time     `json:"from" doc:"Start of the first point"`
 	To         time.Time     `json:"to" doc:"End of the last point"`
@@ -23,7 +24,7 @@ type Series struct {
 	answer *metric.Result
 }
 
-// OneSeries is one metric of one target.
+// OneSeries is the series of one metric of one target.
 type OneSeries struct {
 	Target string     `json:"target" example:"vm:3"`
 	Name   string     `json:"name" example:"web-1" doc:"Name of the target"`
@@ -32,7 +33,7 @@ type OneSeries struct {
 	Points []*float64 `json:"points" doc:"One value per step; null without data"`
 }
 
-// WriteJSON writes the answer.
+// WriteJSON implements op.JSONWriter.
 func (s Series) WriteJSON(w io.Writer) error { return s.answer.WriteJSON(w) }
 
 var _ op.JSONWriter = Series{}

@@ -38,7 +38,7 @@ func (h handlers) setReceiver(ctx context.Context, in *receiverInput) (*op.Body[
 	return &op.Body[*remotewrite.State]{Body: state}, err
 }
 
-// text is one that may be absent.
+// text returns the text, or "" for nil.
 func text(t *string) string {
 	if t == nil {
 		return ""

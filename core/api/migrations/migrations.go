@@ -1,4 +1,6 @@
-// Package migrations is the HTTP resource of moving VMs and apps to other hosts and nodes.
+// Package migrations is the HTTP resource that migrates VMs and apps to other
+// hosts and nodes. One operation checks a migration and returns the blockers
+// and warnings; the other starts the job, which repeats the check.
 package migrations
 
 import (
@@ -14,12 +16,13 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
-// Guests names VMs or apps for work on them.
+// Guests finds the VM or the app that a path names. Package vm and package app
+// implement it.
 type Guests interface {
 	Request(ctx context.Context, id, team int64, confirm *string) (guest.Request, error)
 }
 
-// Deps is what the resource works with.
+// Deps has what the operations of this package need.
 type Deps struct {
 	VMs, Apps Guests
 	Actor     *guest.Actor
@@ -30,7 +33,7 @@ type handlers struct {
 	actor  *guest.Actor
 }
 
-// Register declares the operations, the same for VMs and for apps.
+// Register declares the same operations for VMs and for apps.
 func Register(a *op.API, deps Deps) {
 	for _, s := range []struct {
 		kind, one, tag string
@@ -66,7 +69,7 @@ func Register(a *op.API, deps Deps) {
 	}
 }
 
-// Request is where it shall go.
+// Request names the target of a migration.
 type Request struct {
 	TargetHostID int64   `json:"target_host_id" minimum:"1" example:"2" doc:"ID of a host of the same or another cluster"`
 	Node         *string `json:"node,omitempty" nullable:"true" minLength:"1" maxLength:"253" example:"pve2" doc:"Node of the target host's cluster; the host's own node if absent"`
@@ -74,7 +77,8 @@ type Request struct {
 	Strategy     *string `json:"strategy,omitempty" nullable:"true" enum:"cluster,shared_storage,transfer" example:"cluster" doc:"Required strategy; if absent, the first available one in this order"`
 }
 
-// order checks that the caller may have guests on the target.
+// order returns the request of package guest. It checks that the caller may
+// have guests on the target.
 func (h handlers) order(ctx context.Context, o Request) (guest.MigrationRequest, error) {
 	_, err := schedule.Require(ctx, h.actor.DB, scope.Host, o.TargetHostID, identity.Admin)
 	return guest.MigrationRequest(o), err
@@ -118,13 +122,13 @@ func (h handlers) migrate(ctx context.Context, in *migrateInput) (*op.Body[guest
 	return &op.Body[guest.MigrateResult]{Body: done}, err
 }
 
-// request is the guest that the path names.
+// request returns the guest that the path names.
 func (h handlers) request(ctx context.Context, confirm *string) (guest.Request, error) {
 	found := op.ResourceOf(ctx)
 	return h.guests.Request(ctx, found.ID, found.TeamID, confirm)
 }
 
-// migrating makes the answer of migrate again.
+// migrating rebuilds the answer of migrate for a repeated Idempotency-Key.
 func (h handlers) migrating(ctx context.Context, made idempotency.Result) (any, error) {
 	r, err := h.request(ctx, nil)
 	if err != nil {

@@ -1,4 +1,7 @@
-// Package network is the HTTP resource of the networks of nodes.
+// Package network is the HTTP resource of the networks of nodes. A change takes
+// two steps: the operations on interfaces stage it on the node, and apply
+// activates all staged changes of the node with a job. Staged changes can be
+// discarded with revert.
 package network
 
 import (
@@ -19,7 +22,7 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
-// Deps is what the resource works with.
+// Deps has what the operations of this package need.
 type Deps struct{ Networks *network.Store }
 
 type handlers struct{ Deps }
@@ -31,7 +34,7 @@ const (
 	changeTime = 2 * time.Minute
 )
 
-// Register declares the operations.
+// Register declares the operations of this package.
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps}
 	op.Get(a, "/api/v1/network/bridges", h.list, op.Spec{
@@ -99,12 +102,13 @@ func (h handlers) list(ctx context.Context, in *listInput) (*op.Body[network.Bri
 	return &op.Body[network.Bridges]{Body: found}, err
 }
 
-// Config holds the settings of an interface. Which there are depends on its type: core/network checks all of them at once.
+// Config has the settings of an interface. Which settings exist depends on its
+// type. Package core/network checks them all at once.
 type Config map[string]json.RawMessage
 
 var _ huma.SchemaProvider = Config{}
 
-// Schema is an object of anything.
+// Schema implements huma.SchemaProvider. It accepts every object.
 func (Config) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true,
 		Examples: []any{map[string]any{"cidr": "198.51.100.2/24", "ports": []any{}, "autostart": true}}}
@@ -133,12 +137,12 @@ func (h handlers) create(ctx context.Context, in *createInput) (*op.Body[network
 	return &op.Body[network.StageResult]{Body: done}, err
 }
 
-// createdAgain makes the answer of create again.
+// createdAgain rebuilds the answer of create for a repeated Idempotency-Key.
 func (h handlers) createdAgain(ctx context.Context, made idempotency.Result) (any, error) {
 	return h.Networks.ReplayCreate(ctx, made)
 }
 
-// InterfacePath is an interface of a node in a path.
+// InterfacePath has the path parameters of an interface of a node.
 type InterfacePath struct {
 	Node    string `path:"node" maxLength:"253" example:"pve1"`
 	Iface   string `path:"iface" maxLength:"64" example:"vmbr1"`
@@ -166,7 +170,7 @@ func (h handlers) remove(ctx context.Context, in *struct{ InterfacePath }) (*op.
 	return &op.Body[network.StageResult]{Body: done}, err
 }
 
-// NodePath is a node in a path.
+// NodePath has the path parameter of a node.
 type NodePath struct {
 	Node string `path:"node" maxLength:"253" example:"pve1"`
 }
@@ -192,7 +196,7 @@ func (h handlers) apply(ctx context.Context, in *applyInput) (*op.Body[guest.Sta
 	return &op.Body[guest.StartResult]{Body: started}, err
 }
 
-// startedAgain makes the answer of apply again.
+// startedAgain rebuilds the answer of apply for a repeated Idempotency-Key.
 func (h handlers) startedAgain(ctx context.Context, made idempotency.Result) (any, error) {
 	return h.Networks.Actor.ReplayStart(ctx, made)
 }

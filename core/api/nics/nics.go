@@ -1,4 +1,6 @@
 // Package nics is the HTTP resource of the network interfaces of VMs and apps.
+// One operation lists the interfaces of a guest, the other changes one of them.
+// Both contact the hypervisor while the caller waits.
 package nics
 
 import (
@@ -13,12 +15,13 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// Guests names VMs or apps for work on them.
+// Guests finds the VM or the app that a path names. Package vm and package app
+// implement it.
 type Guests interface {
 	Request(ctx context.Context, id, team int64, confirm *string) (guest.Request, error)
 }
 
-// Deps is what the resource works with.
+// Deps has what the operations of this package need.
 type Deps struct {
 	VMs, Apps Guests
 	Actor     *guest.Actor
@@ -29,10 +32,11 @@ type handlers struct {
 	actor  *guest.Actor
 }
 
-// changeTime is how long a change may take: its request, and what is read before and after it.
+// changeTime is how long a change may take, with the requests before and after
+// it that read the configuration.
 const changeTime = 3 * time.Minute
 
-// Register declares the operations, the same two for VMs and for apps.
+// Register declares the same two operations for VMs and for apps.
 func Register(a *op.API, deps Deps) {
 	for _, s := range []struct {
 		kind, one, tag string
@@ -95,7 +99,7 @@ type changeInput struct {
 	}
 }
 
-// order is the change that the body asks for.
+// order returns the change that the body describes.
 func (in *changeInput) order() hypervisor.NICChange {
 	b := &in.Body
 	change := hypervisor.NICChange{Digest: b.Digest, Set: hypervisor.NIC{

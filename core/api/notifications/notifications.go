@@ -1,4 +1,5 @@
-// Package notifications is the HTTP resource of channels by which people are told what happens, and of what was told there.
+// Package notifications is the HTTP resource of notification channels and of
+// the deliveries over them. Package channel sends the notifications.
 package notifications
 
 import (
@@ -12,14 +13,15 @@ import (
 	"github.com/hostler/hostler/core/secret"
 )
 
-// Deps is what the resource works with.
+// Deps has what the operations of this package need.
 type Deps struct{ Channels *channel.Store }
 
 type handlers struct{ channels *channel.Store }
 
 const tag = "Notifications"
 
-// form is told wherever a channel can be written.
+// form is the part of the description that all operations which write a channel
+// share.
 const form = "`settings` and `secrets` depend on the kind; an asterisk marks required ones.\n\n" +
 	"| kind | settings | secrets |\n|---|---|---|\n| `webhook` | `url`* | `secret`, `token` |\n| `smtp` | " +
 	"`server`*, `from`*, `to`*, `security`, `username` | `password` |\n| `ntfy` | `topic`*, `url` | `token` " +
@@ -46,7 +48,7 @@ const form = "`settings` and `secrets` depend on the kind; an asterisk marks req
 	"as messages, the others in the audit log; entries older than a day when their turn comes are counted in " +
 	"`audit_skipped`."
 
-// Register declares the operations.
+// Register declares the operations of this package.
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Channels}
 	const all, one = "/api/v1/notification-channels", "/api/v1/notification-channels/:channel_id"
@@ -102,7 +104,7 @@ func (h handlers) list(ctx context.Context, in *struct{ op.Page }) (*op.List[*ch
 	return &op.List[*channel.Channel]{Total: total, Body: all}, err
 }
 
-// Secrets are those of a request. What is null is cleared.
+// Secrets are the secrets in a request. Null clears a secret.
 type Secrets struct {
 	URL      op.Optional[string] `json:"url,omitzero" minLength:"1" maxLength:"1000" doc:"discord, slack, teams: complete URL of the webhook"`
 	Secret   op.Optional[string] `json:"secret,omitzero" minLength:"1" maxLength:"1000" doc:"webhook: key for signatures; after whsec_ it is base64"`
@@ -111,7 +113,8 @@ type Secrets struct {
 	User     op.Optional[string] `json:"user,omitzero" minLength:"1" maxLength:"1000" doc:"pushover: key of the user or group"`
 }
 
-// given are those that a request names; nil ones are cleared.
+// given returns the secrets that the request names. A secret that is to be
+// cleared is nil.
 func (s *Secrets) given() map[string]*secret.String {
 	all := map[string]*secret.String{}
 	for name, value := range map[string]op.Optional[string]{"url": s.URL, "secret": s.Secret, "token": s.Token, "password": s.Password,
@@ -158,7 +161,8 @@ func (h handlers) create(ctx context.Context, in *createInput) (*op.Body[*channe
 	return &op.Body[*channel.Channel]{Body: made}, err
 }
 
-// again makes the answer of create again, with the channel as it is now.
+// again rebuilds the answer of create for a repeated Idempotency-Key, with the
+// current state of the channel.
 func (h handlers) again(ctx context.Context, made idempotency.Result) (any, error) {
 	return h.channels.Get(ctx, made.Target())
 }

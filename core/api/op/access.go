@@ -16,45 +16,45 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
-// Authenticator finds out who makes a request.
+// Authenticator identifies the caller of a request.
 type Authenticator interface {
-	// Authenticate is the caller by session cookie or API key. Without a valid
-	// one it is a problem of code unauthenticated; the caller is never nil
+	// Authenticate returns the caller by session cookie or API key. Without a
+	// valid one it returns the problem unauthenticated. The caller is never nil
 	// without an error.
 	Authenticate(ctx context.Context, r *http.Request) (*identity.Caller, error)
 }
 
-// Resource is a thing that an operation acts on.
+// Resource is the object that an operation acts on.
 type Resource struct {
 	// Kind is "host", "vm", "app" or "job".
 	Kind string
 	ID   int64
 	Name string
-	// TeamID is the team of the host that the thing belongs to.
+	// TeamID is the team of the host that the object belongs to.
 	TeamID int64
-	// HostID is 0 when no host is concerned.
+	// HostID is 0 if no host is concerned.
 	HostID int64
 	// Node is the node of the host, and Group the security group of its
 	// cluster, for operations on one; "" for all others.
 	Node, Group string
 }
 
-// Resolver finds the thing that a path names, whoever asks.
+// Resolver finds the object that a path names, without regard to the caller.
 type Resolver interface {
-	// Resolve is a problem of code not_found when there is no such thing. It is
-	// asked for Host, VM, App and Job only.
+	// Resolve returns the problem not_found if the object does not exist.
 	Resolve(ctx context.Context, on On, id int64) (Resource, error)
 }
 
-// Tokens says what hosts have tokens for.
+// Tokens tells for which capabilities hosts have tokens.
 type Tokens interface {
-	// Has reports whether the host has a token for the capability; problem
-	// unsupported where that means nothing to its driver. It asks no
-	// hypervisor.
+	// Has reports whether the host has a token for the capability. It returns
+	// the problem unsupported if the host's driver does not have the
+	// capability. It does not contact the hypervisor.
 	Has(ctx context.Context, hostID int64, capability endpoint.Capability) (bool, error)
 }
 
-// ResourceOf is the thing that the operation is On; zero for operations on none and outside requests.
+// ResourceOf returns the object that the operation is On. It is zero for
+// operations on no object and outside of requests.
 func ResourceOf(ctx context.Context) Resource {
 	if q := requestOf(ctx); q != nil {
 		return q.found
@@ -62,13 +62,14 @@ func ResourceOf(ctx context.Context) Resource {
 	return Resource{}
 }
 
-// NotFound is the 404 for a kind of thing, worded alike whether the thing is
-// missing or not the caller's to see.
+// NotFound returns the problem not_found for a kind of object. The text is the
+// same for an object that does not exist and for one that the caller cannot
+// see.
 func NotFound(kind string) error { return problem.New(problem.CodeNotFound, "%s not found", kind) }
 
 // RequireRole checks the caller's role on a team whose host the handler learned
-// from the body: not_found when the caller may not see the team's things,
-// forbidden when the role there is too low.
+// from the body. It returns not_found if the caller cannot see the team's
+// objects, and forbidden if the role is too low.
 func RequireRole(ctx context.Context, teamID int64, role identity.Role) error {
 	caller := identity.FromContext(ctx)
 	if caller == nil || caller.On(teamID) == identity.NoRole {
@@ -80,13 +81,14 @@ func RequireRole(ctx context.Context, teamID int64, role identity.Role) error {
 	return nil
 }
 
-// roleTooLow returns the problem of a caller whose role is too low. It names the
-// role that is needed, which the caller may tell an admin.
+// roleTooLow returns the problem of a caller whose role is too low. It names
+// the required role, so that the caller can ask an admin for it.
 func roleTooLow(role identity.Role) *problem.Error {
 	return problem.New(problem.CodeForbidden, "this requires the role %s", role).With("role", role.String())
 }
 
-// authenticate is Authenticate that never yields a nil caller.
+// authenticate calls the Authenticator and never returns a nil caller without
+// an error.
 func (a *API) authenticate(ctx context.Context, r *http.Request) (*identity.Caller, error) {
 	caller, err := a.config.Authenticator.Authenticate(ctx, r)
 	if err == nil && caller == nil {
@@ -95,9 +97,9 @@ func (a *API) authenticate(ctx context.Context, r *http.Request) (*identity.Call
 	return caller, err
 }
 
-// admit decides on everything that comes before the input: who calls, from
-// where, with which role, on what. It returns the context with the caller in
-// it.
+// admit makes all checks that come before the input: the caller, the origin,
+// the role, the object and the entitlement. It returns the context with the
+// caller.
 func (a *API) admit(ctx context.Context, q *request, r *http.Request, params route.Params) (context.Context, error) {
 	spec := &q.operation.Spec
 	var caller *identity.Caller
@@ -124,10 +126,11 @@ func (a *API) admit(ctx context.Context, q *request, r *http.Request, params rou
 	return ctx, a.entitled(ctx, spec)
 }
 
-// checkOrigin refuses what a page of another site sends. The upgrade to a
-// socket is a GET, which any page may send, and is held like what changes
-// something. Where the service has a base URL its pages are there, and a socket
-// is for them alone: a proxy may have hidden which host the page has asked.
+// checkOrigin refuses requests that a page of another site sends. The upgrade
+// to a socket is a GET, which any page can send, so it is checked like a
+// change. If the service has a base URL, a socket is accepted only from its
+// pages: behind a proxy, the Host header may not be the one that the browser
+// used.
 func (a *API) checkOrigin(o *Operation, r *http.Request) error {
 	if o.Socket {
 		if base, origin := a.config.Proxy.BaseURL, r.Header.Get("Origin"); base != nil && origin != "" && origin != proxy.Origin(base) {
@@ -144,7 +147,7 @@ func (a *API) checkOrigin(o *Operation, r *http.Request) error {
 // the user's browser: the browser sends the cookie along.
 var errForeignPage = errors.New("the page is not below the base URL")
 
-// entitled refuses an operation whose feature is switched off.
+// entitled refuses an operation whose feature is disabled.
 func (a *API) entitled(ctx context.Context, spec *Spec) error {
 	if spec.Entitlement != "" && a.config.Entitlements != nil && !a.config.Entitlements(ctx, spec.Entitlement) {
 		return problem.New(problem.CodeEntitlementRequired, "the feature %s is disabled",
@@ -153,9 +156,10 @@ func (a *API) entitled(ctx context.Context, spec *Spec) error {
 	return nil
 }
 
-// capable refuses an operation whose host has no token for the capability that
-// it needs. What has lost its host is the handler's to judge, and so is a plan,
-// in which a token that is missing is one of the blockers.
+// capable refuses an operation if the host has no token for the required
+// capability. It lets requests for a plan pass, because a missing token is one
+// of the blockers of a plan, and objects without a host, which the handler
+// judges.
 func (a *API) capable(ctx context.Context, q *request) error {
 	needs := q.operation.Spec.Needs
 	if needs == "" || a.config.Tokens == nil || q.found.HostID == 0 || plan.Begin(ctx).PlanOnly() {
@@ -168,9 +172,10 @@ func (a *API) capable(ctx context.Context, q *request) error {
 	return err
 }
 
-// authorize holds the caller's roles and key scopes against the operation. A
-// thing that is missing or foreign is noted in q.missing, to be told once the
-// input is known to be valid.
+// authorize checks the caller's roles and key scopes. An object that does not
+// exist or cannot be seen is noted in q.missing: it is reported only after the
+// input was found valid, so that the order of refusals does not depend on the
+// object.
 func (a *API) authorize(ctx context.Context, q *request, caller *identity.Caller, params route.Params) error {
 	spec := &q.operation.Spec
 	held := caller.Highest()
@@ -217,9 +222,10 @@ func (a *API) authorize(ctx context.Context, q *request, caller *identity.Caller
 	return nil
 }
 
-// scope is the API key scope that the operation needs. What makes the service
-// call an address that the caller names is no reading, although it changes
-// nothing; neither is a socket, which carries what its user types.
+// scope returns the required API key scope. An operation that makes the service
+// connect to an address that the caller names is not covered by "read",
+// although it changes nothing. Neither is a socket, which carries what its user
+// types.
 func (o *Operation) scope() string {
 	if o.Method == http.MethodGet && !o.Socket && !o.Spec.Personal || (o.Spec.ReadOnly && !o.Spec.Calls) {
 		return "read"
@@ -235,15 +241,15 @@ func (o *Operation) resource() string {
 	return pathResource(o.Path)
 }
 
-// pathResource is the first segment of a path, /api/v1 left out.
+// pathResource returns the first segment of a path after /api/v1.
 func pathResource(path string) string {
 	first, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(path, "/api/v1"), "/"), "/")
 	return first
 }
 
-// Scopes lists, sorted, what the scopes of an API key may be: read, and
-// <resource>:write for every resource that has an operation. It is complete
-// once all operations are registered.
+// Scopes returns the possible scopes of an API key, sorted: read, and
+// <resource>:write for every resource with an operation. Call it after all
+// operations are registered.
 func (a *API) Scopes() []string {
 	scopes := []string{"read"}
 	for _, o := range a.operations {
@@ -255,7 +261,8 @@ func (a *API) Scopes() []string {
 	return slices.Compact(scopes)
 }
 
-// Scopes is API.Scopes of the API that serves the request; nil outside requests.
+// Scopes returns the scopes of the API that serves the request; nil outside of
+// requests.
 func Scopes(ctx context.Context) []string {
 	if q := requestOf(ctx); q != nil {
 		return q.api.Scopes()
@@ -263,7 +270,7 @@ func Scopes(ctx context.Context) []string {
 	return nil
 }
 
-// inScope reports whether scopes admit the operation; nil admits all, and write
+// inScope reports whether scopes allow the operation. nil allows all, and write
 // includes reading the same resource.
 func (o *Operation) inScope(scopes []string) bool {
 	return scopes == nil || slices.Contains(scopes, o.scope()) || slices.Contains(scopes, o.resource()+":write")

@@ -25,96 +25,102 @@ import (
 const (
 	defaultTimeout = 60 * time.Second
 	defaultMaxBody = 1 << 20
-	// writeGrace is how long a reader may take to fetch an answer beyond the handler's time.
+	// writeGrace is how long a client may take to read a response, in addition
+	// to the time of the handler.
 	writeGrace = 2 * time.Minute
 )
 
-// Config is what an API is made of.
+// Config has the dependencies and limits of an API. Router, Authenticator,
+// Resolver and Recorder are required.
 type Config struct {
 	Router        *route.Router
 	Authenticator Authenticator
 	Resolver      Resolver
 	Recorder      Recorder
-	// Tokens says what hosts have tokens for; nil means that they have all.
+	// Tokens tells for which capabilities hosts have tokens; nil means for all.
 	Tokens Tokens
-	// Entitlements reports whether a feature flag is on; nil means that all are.
+	// Entitlements reports whether a feature is enabled; nil means that all
+	// are.
 	Entitlements func(ctx context.Context, name string) bool
 	Logger       hclog.Logger
-	// Version of the service, for the OpenAPI document.
+	// Version is the version of the service in the OpenAPI document.
 	Version string
 	// Fallback serves GET and HEAD of every path outside /api that has no
 	// operation, such as the web page; nil means 404.
 	Fallback http.Handler
-	// BodyTime is how long a client may take to send its body; 30 s when zero.
+	// BodyTime is how long a client may take to send its body; 0 means 30 s.
 	BodyTime time.Duration
-	// Observe is told of every answer of an operation, for metrics; nil for
-	// none. Of a stream it is told at its end.
+	// Observe is called after every response of an operation, for metrics; nil
+	// is allowed. For a stream it is called at the end.
 	Observe func(operation, method string, status int, took time.Duration)
-	// KeepAlive is the time between comments on an idle event stream; 15 s when zero.
+	// KeepAlive is the time between comments on an idle event stream, and
+	// between pings of a socket; 0 means 15 s.
 	KeepAlive time.Duration
-	// Rights wakes those who watch over an open event stream; nil for none.
+	// Rights wakes the checks of open streams when a caller's rights may have
+	// changed; nil leaves it to Reauthorise.
 	Rights Rights
-	// Reauthorise is the time between two looks at whether the reader of an
-	// open event stream may still read it, when no wake-up comes before: for
-	// what wakes nobody, such as the end of a session's time. 5 s when zero.
+	// Reauthorise is the longest time between two checks whether the reader of
+	// an open stream may still read it. It covers what wakes nobody, such as
+	// the expiry of a session. 0 means 5 s.
 	Reauthorise time.Duration
-	// GapRetry is the time between two tries to tell the trail of attempts that
-	// have no row because it took none; 5 s when zero.
+	// GapRetry is the delay between two attempts to record in the audit log how
+	// many entries it did not accept; 0 means 5 s.
 	GapRetry time.Duration
-	// Replays remembers what was done under Idempotency-Keys; nil means that keys are not heeded.
+	// Replays stores what was done under Idempotency-Keys; nil ignores the
+	// keys.
 	Replays *idempotency.Store
-	// Proxy is the way to the service: which proxies are believed, and its base
-	// URL. The zero value is one without either.
+	// Proxy has the trusted reverse proxies and the base URL. The zero value
+	// has neither.
 	Proxy proxy.Config
-	// Browser names the browser of a request that has logged in before, "" for
-	// others; nil knows none. Such a browser has a limit of its own for public
-	// operations where that of its address is reached.
+	// Browser returns a name for a browser that has logged in before, "" for
+	// others; nil knows none. Such a browser has its own limit for public
+	// operations once the limit of its address is reached.
 	Browser func(ctx context.Context, r *http.Request) (string, error)
-	// PublicRequests is how many requests to public operations one address may
-	// make at once, and PublicRate how many more in each second thereafter; 200
-	// and 5 when zero.
+	// PublicRequests is how many requests to public operations an address may
+	// send at once, and PublicRate how many more per second after that; 0 means
+	// 200 and 5.
 	PublicRequests int
 	PublicRate     float64
-	// Stopping is closed when the service stops, which ends sockets; nil leaves
-	// that to the requests' contexts.
+	// Stopping is closed when the service stops, which ends sockets. nil leaves
+	// that to the contexts of the requests.
 	Stopping <-chan struct{}
-	// OpenSockets is held for reading by each open socket. Who stops the service
-	// locks it for writing, which waits for them and lets no further one open;
-	// nil where nobody waits.
+	// OpenSockets is locked for reading by each open socket. The service locks
+	// it for writing when it stops: that waits for the sockets and lets no
+	// further one open. nil if nothing waits.
 	OpenSockets *sync.RWMutex
-	// StrictAudit panics when an operation that declares an audit action
-	// succeeds without having written its row inside the transaction of its
-	// change. For tests.
+	// StrictAudit makes an operation panic if it declares an audit action and
+	// succeeds without having written its entry in the transaction of its
+	// change. Tests set it.
 	StrictAudit bool
 }
 
-// API holds the declared operations and serves them. Its methods are safe for
-// concurrent use once all is registered.
+// API holds the declared operations and serves them. It is safe for concurrent
+// use after all operations are registered.
 type API struct {
 	config     Config
 	huma       huma.API
 	operations []*Operation
-	// compressed is serveHTTP with answers compressed.
+	// compressed is serveHTTP with compressed responses.
 	compressed     http.Handler
 	origins        *http.CrossOriginProtection
 	log            hclog.Logger
 	attemptLimiter *attemptLimiter
 	// nullsDeclared are the components whose nulls are declared.
 	nullsDeclared map[string]bool
-	// reauthorising holds a value for each look at a reader's rights that is under way.
+	// reauthorising is a semaphore for checks of a reader's rights.
 	reauthorising chan struct{}
 	// public counts requests to public operations.
 	public *limiter
-	// checking holds a value for each large body that is being checked.
+	// checking is a semaphore for checks of large bodies.
 	checking chan struct{}
-	// streams, downloads, sockets and uploads count those that are open, begun
-	// how fast a caller begins the last two.
+	// streams, downloads, sockets and uploads count the open ones. begun limits
+	// how fast a caller starts sockets and uploads.
 	streams, downloads, sockets, uploads *openLimiter
 	begun                                *limiter
 	gap                                  *gap
 	outages                              outages
 	inFlight                             keysInFlight
-	// settling holds a value for each change whose outcome is asked for.
+	// settling is a semaphore for changes whose outcome is being determined.
 	settling chan struct{}
 }
 
@@ -142,16 +148,17 @@ type Operation struct {
 	body *huma.Schema
 	// unlimited says that a list in the body may have any length.
 	unlimited bool
-	// bound are the path parameters that no field of the input reads: they name
-	// what the operation is On.
+	// bound are the path parameters that no field of the input reads, because
+	// they name what the operation is On.
 	bound []*huma.Param
 	// params are the query and header parameters that the operation reads.
 	params []*huma.Param
-	// enums are the declared values of path parameters that have such.
+	// enums are the declared values of path parameters that have an enum.
 	enums map[string][]any
 }
 
-// New makes an API without operations.
+// New returns an API without operations. It panics on a base URL that does not
+// come from proxy.ParseBaseURL.
 func New(config Config) *API {
 	a := &API{config: config, origins: http.NewCrossOriginProtection(), log: config.Logger, reauthorising: make(chan struct{}, reauthorising),
 		checking: make(chan struct{}, runtime.GOMAXPROCS(0)), streams: newOpenLimiter(maxStreams), downloads: newOpenLimiter(maxDownloads),
@@ -198,27 +205,28 @@ func New(config Config) *API {
 	return a
 }
 
-// Operations lists what is registered, in the order of registration.
+// Operations returns the registered operations, in the order of registration.
 func (a *API) Operations() []*Operation { return slices.Clone(a.operations) }
 
-// request is what op knows of the request at hand; it travels in the context.
+// request is the state of the current request. It is in the context.
 type request struct {
 	api       *API
 	id        string
 	operation *Operation
 	found     Resource
-	// missing is the 404 that is told only after the input was found valid.
+	// missing is a 404 that is reported only after the input was found valid.
 	missing *problem.Error
-	// plans says that only a plan is wanted.
+	// plans says that only a plan was requested.
 	plans bool
-	// faults are those of the raw input, misfits those against the body's
-	// schema; both are found before it is bound.
+	// faults are those of the raw input, and misfits those against the body's
+	// schema. Both are found before the input is bound.
 	faults  []problem.Fault
 	misfits []problem.Fault
 	attempt *attempt
 	failed  bool
 	w       *responseWriter
-	// raw and params are what the caller is found by again while a stream is open.
+	// raw and params are used to authorize the caller again while a stream is
+	// open.
 	raw    *http.Request
 	params route.Params
 }
@@ -236,9 +244,9 @@ func requestOf(ctx context.Context) *request {
 // forge lines in the log.
 var safeID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
-// ServeHTTP gives the request its id and the answer its security headers, runs
-// the operation, and turns a panic into a problem. Handlers that take the
-// connection over must set its write deadline anew.
+// ServeHTTP gives the request its ID and the response its security headers,
+// runs the operation, and turns a panic into a problem. Handlers that take over
+// the connection must set its write deadline again.
 func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) { a.compressed.ServeHTTP(rw, r) }
 
 func (a *API) serveHTTP(rw http.ResponseWriter, r *http.Request) {
@@ -274,6 +282,9 @@ const requestIDHeader = "X-Request-Id"
 // http.Header.Set and Del replace a value, and Add copies it, for it has no
 // room.
 var (
+	// The values of headers that every response has. All responses share these
+	// slices: http.Header.Set and Del replace a value, and Add copies it,
+	// because a slice of one element has no spare capacity.
 	noSniff    = []string{"nosniff"}
 	noFrames   = []string{"DENY"}
 	noReferrer = []string{"no-referrer"}
@@ -282,7 +293,8 @@ var (
 	noContent  = []string{"default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"}
 )
 
-// setHeaders writes past Set, which would make a value anew for each answer.
+// setHeaders writes into the map directly, because Set would allocate a slice
+// for each response.
 func setHeaders(h http.Header, id string) {
 	h[requestIDHeader] = []string{id}
 	h["X-Content-Type-Options"] = noSniff
@@ -293,8 +305,9 @@ func setHeaders(h http.Header, id string) {
 	h["Content-Security-Policy"] = noContent
 }
 
-// notFound answers for paths that have no operation. Below /api an anonymous
-// caller is told to log in first: what exists is not theirs to learn.
+// notFound answers for paths without an operation. Below /api, an anonymous
+// caller gets 401, so that nobody can find out which paths exist without
+// logging in.
 func (a *API) notFound(w http.ResponseWriter, r *http.Request) {
 	page := r.Method == http.MethodGet || r.Method == http.MethodHead
 	if a.config.Fallback != nil && page && !strings.HasPrefix(r.URL.Path, "/api/") && r.URL.Path != "/api" {
@@ -305,8 +318,8 @@ func (a *API) notFound(w http.ResponseWriter, r *http.Request) {
 }
 
 // methodNotAllowed tells a known caller which methods the path has, and
-// everyone where the path is open to everyone. A method that no path can have,
-// such as TRACE, is refused to everyone alike: no log-in would help.
+// everybody if the path is public. A method that no path supports, such as
+// TRACE, is refused for everybody alike, because logging in would not help.
 func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 	if !route.Knows(r.Method) {
 		a.fail(r.Context(), problem.New(problem.CodeMethodNotAllowed, "no path supports this method"))
@@ -320,14 +333,13 @@ func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 	a.refuseKnown(r, refusal)
 }
 
-// serves reports whether an operation is the one of the request's path, by the
-// operation's own method.
+// serves reports whether an operation has the path of the request.
 func (a *API) serves(o *Operation, r *http.Request) bool {
 	_, pattern, _, ok := a.config.Router.Match(o.Method, r.URL.EscapedPath())
 	return ok && pattern == o.Pattern
 }
 
-// refuseKnown writes the problem to a known caller and a 401 to an unknown one.
+// refuseKnown sends the problem to a known caller and 401 to an unknown one.
 func (a *API) refuseKnown(r *http.Request, p *problem.Error) {
 	if _, err := a.authenticate(r.Context(), r); err != nil {
 		requestOf(r.Context()).w.Header().Del("Allow")
@@ -336,7 +348,8 @@ func (a *API) refuseKnown(r *http.Request, p *problem.Error) {
 	a.fail(r.Context(), p)
 }
 
-// observe reports the answer, in the log without anything that the caller sent.
+// observe reports the response to the metrics and the log. It logs nothing that
+// the caller sent.
 func (a *API) observe(q *request, begun time.Time) {
 	if q.operation == nil {
 		return
@@ -354,8 +367,8 @@ func (a *API) observe(q *request, begun time.Time) {
 	}
 }
 
-// recover turns a panic of a handler into a 500, or cuts the connection when
-// the answer has already begun.
+// recover turns a panic of a handler into a 500, or cuts the connection if the
+// response has already begun.
 func (a *API) recover(w *responseWriter, r *http.Request) {
 	cause := recover()
 	if cause == nil {
@@ -372,12 +385,12 @@ func (a *API) recover(w *responseWriter, r *http.Request) {
 	a.panicked(w, r, cause)
 }
 
-// JSONWriter is a body that writes its own JSON, for answers with so many
-// numbers that reflection would take most of the time. It fails only when its
-// reader is gone.
+// JSONWriter is a body that writes its own JSON. It is for responses with so
+// many numbers that reflection would take most of the time. WriteJSON fails
+// only if the client has disconnected.
 type JSONWriter interface{ WriteJSON(w io.Writer) error }
 
-// marshal writes JSON without HTML escapes, wholly or not at all.
+// marshal writes JSON without HTML escapes, completely or not at all.
 func marshal(w io.Writer, v any) error {
 	if body, ok := v.(JSONWriter); ok {
 		return body.WriteJSON(w)

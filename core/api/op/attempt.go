@@ -17,18 +17,20 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Recorder writes a row of the trail in a transaction of its own.
+// Recorder writes an entry of the audit log in its own transaction.
 type Recorder interface {
 	Record(ctx context.Context, entry audit.Entry) error
 }
 
-// attempt is the audit attempt of a request and whether op itself has recorded it.
+// attempt is the audit attempt of a request, and whether this package has
+// recorded it.
 type attempt struct {
 	*audit.Attempt
 	recorded bool
 }
 
-// recordTime is how long a row may take to be written after the request's own time is up.
+// recordTime is how long writing an entry may take after the request's own time
+// is up.
 const recordTime = 5 * time.Second
 
 // begin opens the audit attempt of an operation that declares an action.
@@ -76,8 +78,8 @@ func (q *request) begin(ctx context.Context, r *http.Request, caller *identity.C
 	return ctx
 }
 
-// describe names the thing that was found, in a refused attempt on a foreign
-// one too: its team may read the row.
+// describe adds the found object to the audit attempt. That also happens if the
+// caller cannot see the object: its team may read the entry.
 func (q *request) describe(ctx context.Context, found Resource) {
 	if q.attempt == nil {
 		return
@@ -93,9 +95,9 @@ func (q *request) describe(ctx context.Context, found Resource) {
 	})
 }
 
-// record writes the attempt's row unless the handler's transaction did: that
-// row is the truth, whatever became of the answer after it. A nil p means
-// success.
+// record writes the entry of an attempt, unless the handler's transaction has
+// written one: that entry is the truth, whatever became of the response. A nil
+// p means success.
 func (a *API) record(ctx context.Context, q *request, p *problem.Error) error {
 	if q.attempt == nil || q.attempt.recorded || q.attempt.Written() {
 		return nil
@@ -125,8 +127,8 @@ func (a *API) record(ctx context.Context, q *request, p *problem.Error) error {
 	return a.config.Recorder.Record(ctx, entry)
 }
 
-// recordBegin writes the row of an attempt that is about to succeed. Should it
-// fail after all, record writes another.
+// recordBegin writes the entry of an attempt that is about to succeed. If it
+// then fails, record writes another one.
 func (a *API) recordBegin(ctx context.Context, q *request) error {
 	err := a.record(ctx, q, nil)
 	if q.attempt != nil {
@@ -135,8 +137,8 @@ func (a *API) recordBegin(ctx context.Context, q *request) error {
 	return err
 }
 
-// recordOpening is recordBegin for a socket. One whose end has a row too is
-// under way until the next row of its attempt.
+// recordOpening is recordBegin for a socket. If the end of the socket gets an
+// entry, too, the first one starts a span that the second one closes.
 func (a *API) recordOpening(ctx context.Context, q *request) error {
 	if !q.operation.auditsEnd() {
 		return a.recordBegin(ctx, q)
@@ -148,12 +150,13 @@ func (a *API) recordOpening(ctx context.Context, q *request) error {
 	return err
 }
 
-// auditsEnd reports whether each socket of the operation has a row of its end.
+// auditsEnd reports whether the end of each socket of the operation gets an
+// entry.
 func (o *Operation) auditsEnd() bool { return o.Spec.Audit.End != "" }
 
-// recordEnd writes the row of a socket's end, with what the handler has
-// described meanwhile. The row tells of the error, which then has none of its
-// own.
+// recordEnd writes the entry of a socket's end, with the details that the
+// handler has added meanwhile. The entry contains the error, which therefore
+// gets none of its own.
 func (a *API) recordEnd(ctx context.Context, q *request, err error) {
 	entry := q.attempt.Entry()
 	entry.Action, entry.Result = q.operation.Spec.Audit.End, audit.ResultOK
@@ -170,9 +173,9 @@ var (
 	plainWord   = regexp.MustCompile(`^[a-z][a-z_-]{0,31}$`)
 )
 
-// action fills the path parameters into the declared action. A value that is no
-// plain word, or none of the declared ones, becomes "invalid": a caller must
-// not write what they like into the trail's action.
+// action fills path parameters into the declared action. A value that is not a
+// plain word, or not one of the declared values, becomes "invalid": callers
+// must not be able to write arbitrary text into the action of an audit entry.
 func (o *Operation) action(params route.Params) string {
 	if !strings.Contains(o.Spec.Audit.Action, "{") { // as most are: a regular expression would cost each request some allocations
 		return o.Spec.Audit.Action
@@ -187,8 +190,7 @@ func (o *Operation) action(params route.Params) string {
 	})
 }
 
-// short cuts a text of the client to what the audit trail stores. The client
-// chooses its length.
+// short cuts a text from the client to the length that the audit log stores.
 func short(value string) string {
 	const most = 200
 	if len(value) > most {
@@ -197,7 +199,8 @@ func short(value string) string {
 	return value
 }
 
-// remoteAddress is the IP address of the client, which Config.Proxy has found out.
+// remoteAddress returns the IP address of the client, as Config.Proxy has
+// determined it.
 func remoteAddress(r *http.Request) string {
 	if host, _, err := net.SplitHostPort(r.RemoteAddr); err == nil {
 		return host

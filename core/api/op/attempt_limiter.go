@@ -10,22 +10,23 @@ import (
 
 // Limits of the audit rows for refused attempts.
 const (
-	// attemptRows is how many refused attempts get a row each in a window: of
-	// one user, and of callers who are not known for one operation and one
-	// reason. Whatever is beyond shares one row by operation and reason: nobody
-	// may fill the database with what they are refused.
+	// attemptRows is how many refused attempts get their own entry in a window:
+	// per user, and for unknown callers per operation and reason. Further ones
+	// share one entry per operation and reason, so that nobody can fill the
+	// database with refused requests.
 	attemptRows   = 60
 	attemptWindow = time.Minute
-	// maxReasons is how many operations and reasons of one user get such a row
-	// in a window. Further ones share one more.
+	// maxReasons is how many combinations of operation and reason of one user
+	// get such a shared entry in a window. All others share one more.
 	maxReasons = 20
 )
 
-// severalAttempts is the action of a row for refused attempts of different operations.
+// severalAttempts is the action of the entry for refused attempts of different
+// operations.
 const severalAttempts = "audit.attempts"
 
-// attemptLimiter counts refused attempts. It holds one window for each user,
-// and for callers who are not known one for each operation and reason.
+// attemptLimiter counts refused attempts. It has one window per user, and for
+// unknown callers one per operation and reason.
 type attemptLimiter struct {
 	rows   int
 	window time.Duration
@@ -35,7 +36,8 @@ type attemptLimiter struct {
 	windows map[attemptKey]*attemptCount
 }
 
-// attemptKey has a user, or the reason of callers who are not known.
+// attemptKey identifies a window: a user, or the operation and reason of
+// unknown callers.
 type attemptKey struct {
 	user int64
 	attemptReason
@@ -44,7 +46,8 @@ type attemptKey struct {
 // attemptReason is what refused attempts are counted by.
 type attemptReason struct{ action, code string }
 
-// attemptCount is a window: how many attempts got a row each, and the others.
+// attemptCount is a window: how many attempts got their own entry, and the
+// others.
 type attemptCount struct {
 	rows    int
 	further map[attemptReason]*furtherAttempts
@@ -90,7 +93,7 @@ func (s *attemptLimiter) admit(entry audit.Entry) bool {
 	return false
 }
 
-// end closes a window and writes the rows of those that got none.
+// end closes a window and writes the shared entries.
 func (s *attemptLimiter) end(key attemptKey) {
 	s.mu.Lock()
 	window := s.windows[key]
@@ -104,7 +107,7 @@ func (s *attemptLimiter) end(key attemptKey) {
 	}
 }
 
-// newAttemptLimiter writes its rows by the API's recorder.
+// newAttemptLimiter returns a limiter that writes through the API's recorder.
 func newAttemptLimiter(a *API) *attemptLimiter {
 	return &attemptLimiter{rows: attemptRows, window: attemptWindow, windows: map[attemptKey]*attemptCount{}, write: func(entry audit.Entry) {
 		a.write(context.Background(), entry)

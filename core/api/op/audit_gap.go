@@ -9,17 +9,20 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Settings of the row that reports a gap in the audit trail.
+// Settings of the entry that reports a gap in the audit log.
 const (
-	// defaultGapRetry is the time between two tries to tell of a gap in the trail.
+	// defaultGapRetry is the delay between two attempts to record a gap.
 	defaultGapRetry = 5 * time.Second
-	// maxGapActions is how many actions a gap's row names; further ones are counted together.
+	// maxGapActions is how many actions the entry of a gap names; further ones
+	// are counted together.
 	maxGapActions = 20
 )
 
-// gap counts attempts that changed nothing and whose rows could not be written,
-// until a row of the trail tells of them. It lives in memory: a service that
-// ends meanwhile has told its log alone.
+// gap counts attempts that changed nothing and whose entries could not be
+// written, until an entry of the audit log reports their number. It is only in
+// memory: if the service ends before that, only the log of the service has
+// reported the gap. Changes cannot get lost this way, because their entries are
+// in their own transactions.
 type gap struct {
 	retry time.Duration
 	write func(ctx context.Context, entry audit.Entry) error
@@ -32,7 +35,7 @@ type gap struct {
 	reason   problem.Code
 }
 
-// add counts one attempt. The first one begins the tries to tell of the gap.
+// add counts one attempt. The first one starts the attempts to record the gap.
 func (g *gap) add(entry audit.Entry, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -88,7 +91,7 @@ func (g *gap) end() {
 	time.AfterFunc(g.retry, g.end)
 }
 
-// newGap returns the gap of an API, whose row is written through the recorder.
+// newGap returns the gap of an API. Its entry is written through the recorder.
 func newGap(a *API) *gap {
 	return &gap{retry: a.config.GapRetry, write: func(ctx context.Context, entry audit.Entry) error {
 		return a.config.Recorder.Record(ctx, entry)
@@ -102,7 +105,8 @@ func newGap(a *API) *gap {
 	}}
 }
 
-// write writes the row of an attempt that changed nothing, or counts it.
+// write writes the entry of an attempt that changed nothing, or counts it in
+// the gap.
 func (a *API) write(ctx context.Context, entry audit.Entry) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
 	defer cancel()

@@ -23,8 +23,10 @@ const (
 // groupForm is the form of the name of a security group.
 var groupForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 
-// bind decides who reads each placeholder of the path: a field of the input, or what the operation is On, which handlers ask
-// Found for. It panics on a placeholder that nobody reads and on a field whose placeholder the path lacks.
+// bind decides who reads each placeholder of the path: a field of the input, or
+// the object that the operation is On, which handlers get from ResourceOf. It
+// panics on a placeholder that nobody reads, and on a field without a
+// placeholder.
 func (o *Operation) bind(input reflect.Type) {
 	fields := pathFields(input)
 	var names []string
@@ -46,7 +48,8 @@ func (o *Operation) bind(input reflect.Type) {
 	}
 }
 
-// pathFields are the path parameters that an input has fields for, its own and those of embedded structs.
+// pathFields returns the path parameters for which an input has fields,
+// including those of embedded structs.
 func pathFields(t reflect.Type) (names []string) {
 	if t.Kind() != reflect.Struct {
 		return nil
@@ -59,7 +62,7 @@ func pathFields(t reflect.Type) (names []string) {
 	return names
 }
 
-// boundParam is the documentation of a path parameter that no input has.
+// boundParam returns the documentation of a path parameter that no field reads.
 func boundParam(name string) *huma.Param {
 	s := &huma.Schema{Type: huma.TypeInteger, Format: "int64", Minimum: new(1.0)}
 	param := &huma.Param{Name: name, In: "path", Required: true, Schema: s}
@@ -77,7 +80,8 @@ func boundParam(name string) *huma.Param {
 	return param
 }
 
-// pathFaults is what is wrong with the path parameters that no input has.
+// pathFaults returns what is wrong with the path parameters that no field
+// reads.
 func (o *Operation) pathFaults(params route.Params) (faults []problem.Fault) {
 	for _, param := range o.bound {
 		value, loc := params.Get(param.Name), []any{"path", param.Name}

@@ -25,15 +25,15 @@ import (
 // Limits of reading a body.
 const (
 	defaultBodyTime = 30 * time.Second
-	// maxPublicBody is the largest body of callers who need not be known, in bytes.
+	// maxPublicBody is the largest body of a public operation, in bytes.
 	maxPublicBody = 4 << 10
 )
 
-// readBody reads the body of an operation that declares one and notes in
-// q.faults what is wrong with it as JSON. It is empty when there is none, when
-// it is not JSON at all, or when an optional one is null. An operation that
-// takes none has a fault when there is one that says anything: what its sender
-// asked for would not be done.
+// readBody reads the body of an operation that declares one, and adds to
+// q.faults what is wrong with it as JSON. The result is empty if there is no
+// body, if it is not JSON at all, or if an optional body is null. For an
+// operation without a body, a body with any content is a fault: what its sender
+// requested would otherwise be ignored.
 func readBody(ctx context.Context, q *request, r *http.Request) ([]byte, error) {
 	limit := q.operation.Spec.MaxBody
 	if limit <= 0 {
@@ -98,16 +98,17 @@ func readBody(ctx context.Context, q *request, r *http.Request) ([]byte, error) 
 	return body, nil
 }
 
-// malformed reports whether a body could not be read because its chunks are
-// none, and not because its sender left. net/http names no error for that: what
-// is left are those of the connection.
+// malformed reports whether reading a body failed because its chunked encoding
+// is broken, and not because its sender disconnected. net/http has no error for
+// that, so every error that the connection does not explain counts.
 func malformed(r *http.Request, err error) bool {
 	var network net.Error
 	return slices.Contains(r.TransferEncoding, "chunked") && r.Context().Err() == nil && !errors.Is(err, io.EOF) &&
 		!errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, http.ErrBodyReadAfterClose) && !errors.As(err, &network)
 }
 
-// hasContent reports whether a body is more than the empty ones that clients send where none is needed.
+// hasContent reports whether a body has more than what clients send when no
+// body is needed.
 func hasContent(body []byte) bool {
 	text := string(bytes.TrimSpace(body))
 	return text != "" && text != "null" && text != "{}"
@@ -118,9 +119,9 @@ func tooLarge(limit int64) *problem.Error {
 	return problem.New(problem.CodeTooLarge, "the request body is larger than %s", problem.Size(limit))
 }
 
-// isJSON refuses every other type of body. A page of another site can send
-// text/plain, a form or nothing without the browser asking first, so none of
-// these may pass for JSON.
+// isJSON refuses every other type of body. A browser sends text/plain, a form
+// or no type across sites without a preflight request, so none of these may be
+// accepted as JSON.
 func isJSON(h http.Header) error {
 	media, params, err := mime.ParseMediaType(h.Get("Content-Type"))
 	charset := params["charset"]
@@ -133,9 +134,9 @@ func isJSON(h http.Header) error {
 	return nil
 }
 
-// unfitParams finds query and header parameters that hold NUL or are not UTF-8,
-// which the database could not compare, numbers that are none, and query
-// parameters that are given without a value.
+// unfitParams returns query and header parameters that contain NUL or are not
+// UTF-8, which the database could not compare, numbers that are not finite, and
+// query parameters without a value.
 func (o *Operation) unfitParams(query url.Values, header http.Header) []problem.Fault {
 	var faults []problem.Fault
 	for _, param := range o.params {
@@ -159,7 +160,7 @@ func (o *Operation) unfitParams(query url.Values, header http.Header) []problem.
 	return faults
 }
 
-// unfit is the fault of a text that PostgreSQL cannot store.
+// unfit returns the fault of a text that PostgreSQL cannot store.
 func unfit(value string, loc ...any) (problem.Fault, bool) {
 	switch {
 	case !utf8.ValidString(value):

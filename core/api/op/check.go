@@ -13,7 +13,7 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
-// judge says what is wrong with the declaration of what the host must have and of the confirmation.
+// judge returns what is wrong with the declaration of Needs and Confirm.
 func (s *Spec) judge() error {
 	named := s.Confirm.Field != "" || s.Confirm.Phrase != ""
 	switch {
@@ -29,7 +29,8 @@ func (s *Spec) judge() error {
 	return nil
 }
 
-// Check reports what is wrong with the declaration beyond what registration refuses. A test runs it over the whole API.
+// Check returns what is wrong with the declaration in addition to what
+// registration refuses. A test runs it for the whole API.
 func (o *Operation) Check() error {
 	spec := &o.Spec
 	writes := o.Method != http.MethodGet && !spec.ReadOnly && !spec.Public

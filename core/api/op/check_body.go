@@ -2,10 +2,12 @@ package op
 
 import "context"
 
-// smallBody is checked at once; of larger ones as many at a time as there are processors, in bytes.
+// smallBody is the size in bytes up to which a body is checked at once. Larger
+// ones are checked as many at a time as there are processors.
 const smallBody = 16 << 10
 
-// check inspects the body of an operation. The slot is taken when all of the body is there: a slow sender holds none.
+// check inspects the body of an operation. It takes the slot only after the
+// whole body has arrived, so that a slow sender occupies none.
 func (a *API) check(ctx context.Context, o *Operation, body []byte) (findings, error) {
 	if len(body) > smallBody {
 		select {

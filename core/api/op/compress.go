@@ -9,15 +9,18 @@ import (
 	"github.com/klauspost/compress/gzhttp"
 )
 
-// smallAnswer is the size from which an answer is compressed, in bytes: below it the head is most of what crosses.
+// smallAnswer is the size in bytes from which a response is compressed. Below
+// it, the headers are most of the traffic.
 const smallAnswer = 1 << 10
 
-// compressing wraps a handler so that JSON and text cross compressed, by zstd or gzip, whichever the client prefers. Event
-// streams and sockets stay as they are, and so do files that are compressed already or of any other type.
+// compressing wraps a handler so that JSON and text are sent compressed with
+// zstd or gzip, whichever the client prefers. Event streams, sockets, and files
+// of other types are not compressed.
 //
-// BREACH (CVE-2013-3587) finds a secret by the length of many compressed answers that hold it beside what the attacker
-// chose. Answers with a secret in their body are therefore never compressed: operations that declare Secret. Cookies are in the
-// head, which is not compressed.
+// The BREACH attack (CVE-2013-3587) finds a secret from the lengths of many
+// compressed responses that contain the secret beside text of the attacker.
+// Responses of operations that declare Secret are therefore never compressed.
+// Cookies are in the headers, which are not compressed.
 func compressing(h http.Handler) http.Handler {
 	wrap, err := gzhttp.NewWrapper(gzhttp.MinSize(smallAnswer), gzhttp.ContentTypeFilter(compressible), gzhttp.SetContentType(false))
 	if err != nil {
@@ -33,13 +36,13 @@ func compressing(h http.Handler) http.Handler {
 	})
 }
 
-// mayCompress reports whether the answer may be compressed at all. One that may not costs nothing of it, and needs no header Vary:
-// everybody can read it.
+// mayCompress reports whether the client accepts compression. Otherwise the
+// response needs neither the wrapper nor the header Vary.
 func mayCompress(r *http.Request) bool {
 	return r.Header.Get("Accept-Encoding") != "" && r.Header.Get("Upgrade") == ""
 }
 
-// compressible reports whether answers of the media type get much smaller.
+// compressible reports whether responses of a media type become much smaller.
 func compressible(contentType string) bool {
 	media, _, err := mime.ParseMediaType(contentType)
 	if err != nil || media == "text/event-stream" {

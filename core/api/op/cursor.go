@@ -7,13 +7,14 @@ import (
 	"unicode/utf16"
 )
 
-// cursor reads text that is known to be well-formed JSON; it finds no faults.
+// cursor reads text that is known to be well-formed JSON. It reports no faults
+// and panics on other text.
 type cursor struct {
 	text string
 	at   int
 }
 
-// next is the first byte of what follows the white space.
+// next skips white space and returns the next byte; 0 at the end.
 func (c *cursor) next() byte {
 	for c.at < len(c.text) {
 		switch b := c.text[c.at]; b {
@@ -26,8 +27,8 @@ func (c *cursor) next() byte {
 	return 0
 }
 
-// ends reports whether the object or array that was begun has no further member, and moves behind its bracket or to
-// its next member.
+// ends reports whether the current object or array has no further member, and
+// moves behind its bracket or to the next member.
 func (c *cursor) ends() bool {
 	switch c.next() {
 	case '}', ']':
@@ -88,13 +89,13 @@ func (c *cursor) leave() {
 	}
 }
 
-// quoted is a string as it is written, quotes included.
+// quoted is a JSON string as written, with its quotes.
 type quoted struct {
 	raw     string
 	escapes bool
 }
 
-// text is the string.
+// text returns the decoded string.
 func (q quoted) text() string {
 	if !q.escapes {
 		return q.raw[1 : len(q.raw)-1]
@@ -104,8 +105,9 @@ func (q quoted) text() string {
 	return text
 }
 
-// unfit names an escape that stands for nothing that could be stored: NUL, and half of a surrogate pair, in whose place
-// encoding/json would put another character (RFC 8259 section 8.2).
+// unfit returns the fault of an escape for something that cannot be stored:
+// NUL, or half of a surrogate pair, which encoding/json would silently replace
+// (RFC 8259 section 8.2).
 func (q quoted) unfit() (msg, kind string) {
 	if !q.escapes {
 		return "", ""
@@ -133,7 +135,8 @@ func (q quoted) unfit() (msg, kind string) {
 	}
 }
 
-// codeUnit is the code unit of the escape \uXXXX with which the text begins; -1 where it begins otherwise.
+// codeUnit returns the code unit of the escape \uXXXX at the beginning of a
+// text; -1 if there is none.
 func codeUnit(text string) rune {
 	if !strings.HasPrefix(text, `\u`) {
 		return -1

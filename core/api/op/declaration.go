@@ -9,10 +9,12 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// checkInput panics on fields of an input type that would not do what they say.
+// checkInput panics on fields of an input type whose tags would not have the
+// effect that they suggest.
 func checkInput(id string, t reflect.Type) { walkFields(id, t, false, map[walkedType]bool{}) }
 
-// walkedType is a type that was looked at; named says that it stands in a field of a name of its own.
+// walkedType is a type that was checked. named says that it is the type of a
+// named field and not embedded.
 type walkedType struct {
 	t     reflect.Type
 	named bool
@@ -87,7 +89,8 @@ func walkSchema(id string, registry huma.Registry, s *huma.Schema, seen map[*hum
 	return limited
 }
 
-// anyValue reports whether encoding/json makes maps and slices of its own for the type.
+// anyValue reports whether encoding/json chooses the Go type of the values
+// itself.
 func anyValue(t reflect.Type) bool {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array || t.Kind() == reflect.Map {
 		t = t.Elem()

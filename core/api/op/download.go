@@ -17,17 +17,18 @@ import (
 
 // Settings of downloads.
 const (
-	// fileChunk is how much of a file is gathered before it goes out; until
-	// then a failure is an ordinary problem.
+	// fileChunk is how many bytes of a file are collected before they are sent.
+	// Until then a failure is an ordinary problem.
 	fileChunk = 64 << 10
 	// chunkTime is how long a reader may take to accept one chunk before the download ends.
 	chunkTime = 30 * time.Second
-	// defaultDownload is how long a download may take where its declaration says nothing.
+	// defaultDownload is how long a download may take if its declaration has no
+	// Timeout.
 	defaultDownload = time.Hour
 )
 
-// File is the answer of a Download. It is an io.Writer that gathers chunks; it
-// never holds more than one. Open comes first.
+// File is the response of a Download. It is an io.Writer that collects at most
+// one chunk in memory. The handler must call Open first.
 type File struct {
 	mu      sync.Mutex
 	ended   atomic.Bool // by end, which may have to wait for mu
@@ -49,9 +50,9 @@ var (
 	errFinished = errors.New("the download is over")
 )
 
-// Open says what the file is: its media type, with charset where it has one,
-// and the name under which a browser saves it. Nothing goes out yet. An error
-// means that nothing more is wanted; the handler returns it.
+// Open sets the media type, with the charset if it has one, and the name under
+// which a browser saves the file. It sends nothing yet. An error means that
+// nothing more is needed; the handler must return it.
 func (f *File) Open(contentType, name string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -69,8 +70,8 @@ func (f *File) Open(contentType, name string) error {
 	return nil
 }
 
-// Write adds to the file. An error means that the reader is gone, or may not
-// read on: the handler returns it, and its context has ended too.
+// Write appends to the file. An error means that the client has disconnected or
+// may no longer read. The handler must return it; its context has ended, too.
 func (f *File) Write(p []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -94,8 +95,8 @@ func (f *File) Write(p []byte) (int, error) {
 	return written, nil
 }
 
-// begin enters the download into the trail and then sends the headers: nothing
-// is read that is not recorded.
+// begin writes the entry of the audit log and then sends the headers, so that
+// nothing is read without a record.
 func (f *File) begin() error {
 	if f.begun {
 		return nil
@@ -113,7 +114,7 @@ func (f *File) begin() error {
 	return nil
 }
 
-// send puts what was gathered on the wire.
+// send sends what was collected.
 func (f *File) send() error {
 	if err := f.begin(); err != nil {
 		return err
@@ -143,7 +144,7 @@ func (f *File) stop(cause error) error {
 	return f.err
 }
 
-// end lets nothing more out, not even what is being sent.
+// end stops the output, including what is being sent.
 func (f *File) end(cause error) {
 	f.ended.Store(true)
 	_ = f.control.SetWriteDeadline(time.Now())
@@ -152,7 +153,7 @@ func (f *File) end(cause error) {
 	_ = f.stop(cause)
 }
 
-// finish sends the rest of a file that is whole.
+// finish sends the rest of a file after the handler has returned.
 func (f *File) finish() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -168,17 +169,19 @@ func (f *File) finish() error {
 }
 
 // Download declares an operation that answers GET with a file of any length,
-// written as it is made. The handler opens the file and writes to it;
-// Spec.Content lists the media types that it may have. A failure before the
-// first chunk of 64 KiB went out is an ordinary problem. After it the
-// connection is broken off, so that half a file never looks whole; that is also
-// what happens when the reader may no longer read it, or holds other roles than
-// at the beginning. A reader that takes longer than 30 s for a chunk, or longer
-// for all than Spec.Timeout (an hour when zero), is left. One user has at most
-// two downloads under way in an instance, more are rate_limited.
+// which is sent while the handler writes it. The handler opens the file and
+// writes to it. Spec.Content lists the media types that the file can have.
 //
-// A download may declare an audit action. Its row is written before the first
-// byte goes out; a download that is broken off has a second one.
+// A failure before the first 64 KiB were sent is an ordinary problem. After
+// that the connection is broken off, so that half a file never looks complete.
+// The same happens when the reader loses the right to read, or has other roles
+// than at the beginning. A reader that takes longer than 30 s for one chunk, or
+// longer than Spec.Timeout (an hour when zero) for all, is disconnected. One
+// user can have two downloads under way per instance; more are refused with
+// rate_limited.
+//
+// A download can declare an audit action. Its entry is in the audit log before
+// the first byte is sent. A download that is broken off gets a second entry.
 func Download[I any](a *API, path string, handler func(context.Context, *I, *File) error, spec Spec) {
 	if len(spec.Content) == 0 {
 		panic(fmt.Sprintf("op: the download %s names no media type", spec.ID))
@@ -221,7 +224,8 @@ func Download[I any](a *API, path string, handler func(context.Context, *I, *Fil
 	a.finish(operation)
 }
 
-// download runs the handler beside its guard, which it ends before it returns.
+// download runs the handler of a download together with the watch of the
+// reader's rights, which has ended when it returns.
 func download[I any](ctx context.Context, q *request, head bool, in *I, handler func(context.Context, *I, *File) error) error {
 	leave, err := q.api.downloads.enter(ctx)
 	if err != nil {

@@ -16,7 +16,8 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// adapter hands huma's operations to the router, each behind the checks that come before its input.
+// adapter registers huma's operations with the router, each behind the checks
+// that come before its input.
 type adapter struct{ api *API }
 
 var _ huma.Adapter = adapter{}
@@ -91,7 +92,7 @@ func (o *Operation) timeout() time.Duration {
 	return defaultTimeout
 }
 
-// exchange is one request and its answer as huma sees them.
+// exchange is one request and its response, as huma sees them.
 type exchange struct {
 	ctx      context.Context
 	declared *huma.Operation

@@ -44,7 +44,7 @@ func (r *refusal) GetStatus() int               { return r.status }
 func (r *refusal) ContentType(string) string    { return "application/problem+json" }
 func (r *refusal) MarshalJSON() ([]byte, error) { return r.body, nil }
 
-// refusal answers with the problem of err; huma's own attempt to write is dropped.
+// refusal sends the problem of err. What huma then tries to write is discarded.
 func (a *API) refusal(ctx context.Context, err error) huma.StatusError {
 	p := a.problem(ctx, err)
 	a.fail(ctx, p)
@@ -52,7 +52,8 @@ func (a *API) refusal(ctx context.Context, err error) huma.StatusError {
 	return &refusal{status: p.Status(), body: json.RawMessage(`null`)}
 }
 
-// invalid is the 422 of everything that huma found wrong and of what was wrong with the raw input.
+// invalid returns the 422 with everything that huma found wrong and what was
+// wrong with the raw input.
 func (q *request) invalid(status int, msg string, errs []error) error {
 	if status >= http.StatusInternalServerError {
 		return problem.From(errors.Join(append([]error{errors.New(msg)}, errs...)...))
@@ -79,7 +80,7 @@ func (q *request) invalid(status int, msg string, errs []error) error {
 	return problem.Invalid(limitFaults(faults)...)
 }
 
-// atNewPlaces are the faults at places where nothing was found yet.
+// atNewPlaces returns the faults at locations without another fault.
 func atNewPlaces(faults, found []problem.Fault) []problem.Fault {
 	return slices.DeleteFunc(slices.Clone(faults), func(f problem.Fault) bool {
 		return slices.ContainsFunc(found, func(g problem.Fault) bool { return slices.Equal(f.Loc, g.Loc) })
@@ -93,8 +94,8 @@ func bodyMissing(msg string) bool { return msg == "request body is required" }
 // inBody reports whether a fault is in the body.
 func inBody(f problem.Fault) bool { return f.Loc[0] == "body" }
 
-// limitFaults drops repetitions, limits the number and puts unknown keys last, sorted:
-// huma walks a map to find them.
+// limitFaults removes repetitions, limits the number, and puts unknown keys
+// last in a stable order: huma finds them by walking a map.
 func limitFaults(faults []problem.Fault) []problem.Fault {
 	type identity struct{ loc, kind string }
 	seen := map[identity]bool{}
@@ -119,8 +120,9 @@ func limitFaults(faults []problem.Fault) []problem.Fault {
 	return all[:min(len(all), maxFaults)]
 }
 
-// translate turns an error of huma's into a fault. The rejected value, which
-// huma adds to the error and to some messages, stays behind.
+// translate turns an error of huma into a fault. It drops the rejected value,
+// which huma adds to the error and to some messages, because it may be a
+// secret.
 func translate(err error) problem.Fault {
 	detail, ok := errors.AsType[*huma.ErrorDetail](err)
 	if !ok {
@@ -153,7 +155,7 @@ func translate(err error) problem.Fault {
 	return problem.Fault{Loc: loc, Msg: "not valid", Type: "value_error"}
 }
 
-// formatLimit writes a limit as people do: 1000000 and not 1e+06.
+// formatLimit writes a limit as 1000000 instead of 1e+06.
 func formatLimit(msg string) string {
 	i := strings.LastIndexByte(msg, ' ') + 1
 	if n, err := strconv.ParseFloat(msg[i:], 64); err == nil && strings.ContainsRune(msg[i:], 'e') {
@@ -162,8 +164,8 @@ func formatLimit(msg string) string {
 	return msg
 }
 
-// kinds maps the beginnings of huma's messages to the stable types; msg
-// replaces a message that could hold the value.
+// kinds maps the beginnings of huma's messages to our stable types. msg
+// replaces a message that could contain the value.
 var kinds = []struct{ prefix, kind, msg string }{
 	{"unexpected property", "extra_forbidden", "unknown key"},
 	{"required ", "missing", "required"},
@@ -200,7 +202,7 @@ var kinds = []struct{ prefix, kind, msg string }{
 	{"expected property", "missing", ""},
 }
 
-// split takes a location such as query.name apart.
+// split splits a location such as query.name.
 func split(location string) []any {
 	var loc []any
 	for part := range strings.SplitSeq(location, ".") {
@@ -209,8 +211,8 @@ func split(location string) []any {
 	return loc
 }
 
-// decodeMark begins and divides the message of a decoding error: huma keeps
-// only the text of such an error.
+// decodeMark begins and divides the message of a decoding error, because huma
+// keeps only the text of such an error.
 const decodeMark = "\x1e"
 
 // kindMessages are the texts of faults for which the library has none.
@@ -219,7 +221,7 @@ var kindMessages = map[string]string{
 	"bool_type": "expected boolean", "list_type": "expected array", "dict_type": "expected object", "value_error": "not valid",
 }
 
-// unmarshal is json.Unmarshal whose errors do not hold the value.
+// unmarshal is json.Unmarshal with errors that do not contain the value.
 func unmarshal(data []byte, v any) error {
 	err := json.Unmarshal(data, v)
 	if err == nil {

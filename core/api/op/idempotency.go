@@ -31,23 +31,23 @@ const (
 // idempotencyKey is the form of an idempotency key: visible ASCII.
 var idempotencyKey = regexp.MustCompile(`^[!-~]{1,255}$`)
 
-// keptHeaders are the headers of an answer that a replay has too.
+// keptHeaders are the headers of a response that a replay repeats.
 var keptHeaders = []string{"Content-Type", "X-Total-Count"}
 
-// takesIdempotencyKey reports whether the operation takes an Idempotency-Key: a POST of a
-// known caller that makes a job or a thing, see Check. Log-in and setup have no
-// caller to whom a key could belong; what only replaces or ends something may
-// be sent twice as it is, and a second factor's secret is replaced by asking
-// again.
+// takesIdempotencyKey reports whether the operation accepts an Idempotency-Key.
+// That is a POST of a known caller that creates a job or an object; see Check.
+// Log-in and setup have no caller to whom a key could belong. Operations that
+// only replace or end something can be repeated safely without a key.
 func (o *Operation) takesIdempotencyKey() bool { return o.Spec.Replay != nil || o.Retry }
 
-// makes reports whether the operation makes a job or a thing, by its status.
+// makes reports whether the operation creates a job or an object, by its
+// status.
 func (o *Operation) makes() bool {
 	return o.Method == http.MethodPost && !o.Spec.Public && !o.Upload &&
 		(o.Spec.Status == http.StatusCreated || o.Spec.Status == http.StatusAccepted)
 }
 
-// documentIdempotency enters the header and its effect into the operation's page.
+// documentIdempotency adds the header and its effect to the OpenAPI document.
 func documentIdempotency(o *Operation, declared *huma.Operation) {
 	if !o.takesIdempotencyKey() {
 		return
@@ -80,7 +80,7 @@ func documentIdempotency(o *Operation, declared *huma.Operation) {
 	}
 }
 
-// keysInFlight holds the keys of the requests that this instance is serving.
+// keysInFlight has the keys of the requests that this instance is serving.
 type keysInFlight struct {
 	mu   sync.Mutex
 	keys map[idempotency.Key]bool
@@ -106,8 +106,8 @@ func (f *keysInFlight) enter(k idempotency.Key) (leave func(), ok bool) {
 	}, true
 }
 
-// serveIdempotent serves a request that may have a key: again with the answer that
-// was given, or by serve.
+// serveIdempotent serves a request that may have a key: with the stored
+// response of the first request with this key, or by calling serve.
 func (a *API) serveIdempotent(ctx context.Context, q *request, r *http.Request, body []byte, serve func(context.Context)) {
 	given := r.Header.Values(idempotencyHeader)
 	caller := identity.FromContext(ctx)
@@ -147,7 +147,8 @@ func (a *API) serveIdempotent(ctx context.Context, q *request, r *http.Request, 
 	}
 }
 
-// serveFirst serves the first request with a key. Its answer is kept once it is complete.
+// serveFirst serves the first request with a key. The key is stored in the
+// transaction of the change, and the response once it is complete.
 func (a *API) serveFirst(ctx context.Context, q *request, key idempotency.Key, request string, serve func(context.Context)) {
 	roles := map[int64]int{}
 	for team, role := range identity.FromContext(ctx).Teams {
@@ -176,8 +177,9 @@ func (a *API) serveFirst(ctx context.Context, q *request, key idempotency.Key, r
 	}
 }
 
-// replay answers as the first request was answered, once the caller's rights
-// are as good as they were.
+// replay repeats the response of the first request, after checking that the
+// caller's rights have not become less. If the response was lost before it was
+// stored, Spec.Replay builds it again from the result of the change.
 func (a *API) replay(ctx context.Context, q *request, caller *identity.Caller, found *idempotency.Record, request string) error {
 	if found.Request != request {
 		return problem.InvalidField("was already used for a different request", "idempotency_key_reused", "header", idempotencyHeader)
@@ -216,7 +218,7 @@ func (a *API) replay(ctx context.Context, q *request, caller *identity.Caller, f
 	return nil
 }
 
-// status is that of a success.
+// status returns the status of a success.
 func (o *Operation) status() int {
 	if o.Spec.Status == 0 {
 		return http.StatusOK
@@ -224,7 +226,8 @@ func (o *Operation) status() int {
 	return o.Spec.Status
 }
 
-// callerName tells callers apart: what a user does in a session and what each of their keys does.
+// callerName distinguishes the sessions of a user, all together, from each API
+// key of the user.
 func callerName(c *identity.Caller) string {
 	if c.KeyID != 0 {
 		return fmt.Sprintf("key:%d", c.KeyID)
@@ -232,7 +235,8 @@ func callerName(c *identity.Caller) string {
 	return fmt.Sprintf("user:%d", c.UserID)
 }
 
-// fingerprint is the same for requests that ask for the same, byte for byte.
+// fingerprint returns a hash that is equal for requests with the same method,
+// path, query and body, byte for byte.
 func fingerprint(r *http.Request, body []byte) string {
 	h := sha256.New()
 	for _, part := range []string{r.Method, r.URL.EscapedPath(), r.URL.RawQuery, string(body)} {

@@ -13,20 +13,21 @@ import (
 
 // Image is a small picture that pages show.
 type Image struct {
-	// Type is its media type, and Data all of it.
+	// Type is the media type, and Data the complete picture.
 	Type string
 	Data []byte
-	// Tag names the bytes, such as by their checksum.
+	// Tag identifies the data, for example by a checksum. It becomes the ETag.
 	Tag string
 }
 
-// sandboxed is what a browser may do with a picture that is opened by itself: nothing.
+// sandboxed is the Content-Security-Policy of a picture that is opened on its
+// own: it may do nothing.
 var sandboxed = []string{"default-src 'none'; sandbox; frame-ancestors 'none'"}
 
-// GetImage declares an operation that answers GET with a small picture, which
-// Spec.Content lists the media types of. It is no Download: it is shown where
-// it stands, and a page may have hundreds. Browsers keep it and ask each time
-// whether it is still the same, which is 304.
+// GetImage declares an operation that answers GET with a small picture, whose
+// media types are in Spec.Content. Unlike a Download, it is shown in a page,
+// which may have hundreds of them. Browsers cache it and ask each time whether
+// it has changed (304).
 func GetImage[I any](a *API, path string, handler func(context.Context, *I) (*Image, error), spec Spec) {
 	if len(spec.Content) == 0 {
 		panic(fmt.Sprintf("op: the picture %s names no media type", spec.ID))

@@ -15,26 +15,31 @@ import (
 
 // Limits of a JSON body.
 const (
-	// maxDepth of nested objects and arrays in a body.
+	// maxDepth is the maximum depth of nested objects and arrays in a body.
 	maxDepth = 32
-	// maxFaults told in one answer. A body is not looked at any further once it has so many.
+	// maxFaults is the maximum number of faults in one answer. The check of a
+	// body ends when it has found so many.
 	maxFaults = 20
-	// maxKey is how much of an unknown key is repeated in a fault's loc, in bytes.
+	// maxKey is how many bytes of an unknown key are repeated in the loc of a
+	// fault.
 	maxKey = 64
 )
 
-// findings is what is wrong with a body.
+// findings has everything that is wrong with a body.
 type findings struct {
-	// raw is what encoding/json lets pass or stumbles over: text that is not
-	// UTF-8, the same key twice, depth, NUL, numbers out of range, a second
-	// value. misfits is what does not fit the schema.
+	// raw has the faults that encoding/json either accepts or reports badly:
+	// invalid UTF-8, a key given twice, too much depth, NUL, numbers out of
+	// range, a second value. misfits has the faults against the schema.
 	raw, misfits []problem.Fault
-	// whole is false when the body cannot be bound, or when the rest of it was not looked at.
+	// whole is false if the body cannot be bound, or if its rest was not
+	// checked.
 	whole bool
 }
 
-// inspect looks at a body that stands at location, once from its beginning to
-// its end or to the last fault that is told. A nil schema is that of anything.
+// inspect checks a body in one pass, up to its end or to the last fault that is
+// reported. location is the place of the body in the faults. A nil schema
+// accepts every value. It runs before huma binds the body, so that one answer
+// can list all faults with their places.
 func inspect(body []byte, location []any, registry huma.Registry, schema *huma.Schema) findings {
 	hopeless := func(msg, kind string) findings {
 		return findings{raw: []problem.Fault{{Loc: location, Msg: msg, Type: kind}}}
@@ -54,7 +59,8 @@ func inspect(body []byte, location []any, registry huma.Registry, schema *huma.S
 	return findings{raw: v.raw, misfits: v.misfits, whole: err == nil && !v.unbound}
 }
 
-// depth is how deep arrays and objects are nested, in text that need not be JSON.
+// depth returns how deep arrays and objects are nested. The text need not be
+// valid JSON.
 func depth(text string) (most int) {
 	now, quoted := 0, false
 	for i := 0; i < len(text); i++ {
@@ -74,7 +80,8 @@ func depth(text string) (most int) {
 	return most
 }
 
-// invalidOffset is the offset of the first byte at which the body is no JSON any more.
+// invalidOffset returns the offset of the first byte at which the body stops
+// being JSON.
 func invalidOffset(body []byte) int64 {
 	var nothing struct{}
 	if syntax, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(body, &nothing)); ok {
@@ -83,7 +90,7 @@ func invalidOffset(body []byte) int64 {
 	return int64(len(body))
 }
 
-// compareLocs orders places as they stand in a document whose keys are sorted.
+// compareLocs compares two places in the order of a document with sorted keys.
 func compareLocs(a, b []any) int {
 	return slices.CompareFunc(a, b, func(x, y any) int {
 		i, isIndex := x.(int)
@@ -97,7 +104,8 @@ func compareLocs(a, b []any) int {
 	})
 }
 
-// shortKey is a caller's key as a fault's loc repeats it.
+// shortKey returns a key of the caller in the form in which the loc of a fault
+// repeats it: shortened, and without NUL.
 func shortKey(key string) string {
 	if len(key) > maxKey {
 		key = strings.ToValidUTF8(key[:maxKey], "") + "…"

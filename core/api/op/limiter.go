@@ -13,18 +13,22 @@ import (
 
 // Limits of requests without a caller, by address.
 const (
-	// An office behind one address logs in within this; a flood is over it in no time.
+	// defaultPublicRequests and defaultPublicRate let an office behind one
+	// address log in, and stop a flood at once.
 	defaultPublicRequests = 200
 	defaultPublicRate     = 5
-	// maxAddresses are counted at a time. Beyond that one of them is forgotten
-	// for each new one: a flood from very many addresses locks nobody out.
+	// maxAddresses is how many addresses are counted at a time. Beyond that,
+	// each new address replaces another one, so that a flood from very many
+	// addresses locks nobody out.
 	maxAddresses = 10000
 )
 
-// limiter bounds the requests of each address: so many at once, and as many
-// more as time goes by. It keeps for an address the time at which its requests
-// will be paid for (the generic cell rate algorithm, ITU-T I.371).
+// limiter bounds the requests of each address: a burst, and then a constant
+// rate. It stores one time per address, at which the requests so far are paid
+// for (the generic cell rate algorithm, ITU-T I.371).
 type limiter struct {
+	// gap is the time that one request costs, and burst how far an address may
+	// be ahead of now.
 	gap   time.Duration // that one request pays for
 	burst time.Duration // how far ahead of now an address may be
 	most  int
@@ -42,8 +46,8 @@ func newLimiter(requests int, perSecond float64) *limiter {
 	return &limiter{gap: gap, burst: time.Duration(requests) * gap, most: maxAddresses, now: time.Now, paid: map[string]time.Time{}}
 }
 
-// admit counts a request of an address, or says how long it has to wait; one
-// that has to wait is not counted.
+// admit counts a request of an address and returns 0, or returns how long the
+// request must wait. A request that must wait is not counted.
 func (l *limiter) admit(address string) (wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -63,8 +67,8 @@ func (l *limiter) admit(address string) (wait time.Duration) {
 	return 0
 }
 
-// makeRoom forgets the addresses that are paid for, at most once a second, and
-// any one when there are none.
+// makeRoom removes the addresses that are paid for, at most once a second, and
+// otherwise an arbitrary one.
 func (l *limiter) makeRoom(now time.Time) {
 	if now.Sub(l.swept) >= time.Second {
 		l.swept = now
@@ -82,9 +86,10 @@ func (l *limiter) makeRoom(now time.Time) {
 	}
 }
 
-// limitPublic refuses a request to a public operation when its address has made
-// too many, before its body is read. Who has a session, a key or a browser that
-// has logged in before is not held up by others at the same address.
+// limitPublic refuses a request to a public operation if its address has sent
+// too many, before the body is read. A caller with a session, a key, or a
+// browser that has logged in before is not affected by others at the same
+// address.
 func (a *API) limitPublic(ctx context.Context, q *request, r *http.Request) error {
 	if !q.operation.Spec.Public {
 		return nil

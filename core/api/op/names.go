@@ -5,11 +5,13 @@ import (
 	"unicode"
 )
 
-// isName reports whether a key of a body holds a name that people read: every one that is called name, or something's.
+// isName reports whether a key of a body contains a name for people: "name", or
+// one that ends in "_name".
 func isName(key string) bool { return key == "name" || strings.HasSuffix(key, "_name") }
 
-// seen refuses a name of which nobody would see anything. One of spaces only is the schema's or the handler's to refuse:
-// they cut spaces off. The cursor stays before the name.
+// seen refuses a name without any visible character. Names of only spaces are
+// left to the schema or the handler, which trim spaces. The cursor stays before
+// the name.
 func (v *validator) seen() error {
 	before := v.at
 	name := v.quoted().text()
@@ -20,8 +22,10 @@ func (v *validator) seen() error {
 	return v.schemaFault("must contain a visible character", "string_invisible")
 }
 
-// visible reports whether a reader sees the character: it is a letter, mark, number, punctuation or symbol, and none that
-// is drawn as nothing. Unicode calls most of those default ignorable (UAX 44); the blank braille pattern is a symbol of its own.
+// visible reports whether a character is visible: a letter, mark, number,
+// punctuation or symbol that is not drawn as nothing. Unicode calls most
+// invisible ones default ignorable (UAX 44); the blank braille pattern is a
+// symbol, so it is listed separately.
 func visible(r rune) bool {
 	const blankBraille = '\u2800'
 	return unicode.IsGraphic(r) && !unicode.IsSpace(r) && r != blankBraille &&

@@ -20,7 +20,7 @@ import (
 // bodies.
 
 // declareNulls marks what may be null in the components that are new since the
-// last call; done holds those that are not.
+// last call. done has those that were handled.
 func declareNulls(registry huma.Registry, prefix string, done map[string]bool) {
 	for name, s := range registry.Map() {
 		if !done[name] {
@@ -55,14 +55,15 @@ func declareNullsOf(s *huma.Schema, t reflect.Type) {
 	}
 }
 
-// admitsAll reports whether a schema says nothing of types, and so admits null as well.
+// admitsAll reports whether a schema has no type and therefore already allows
+// null.
 func admitsAll(s *huma.Schema) bool { return s.Type == "" && s.Ref == "" }
 
-// spellNulls rewrites what huma has written of schemas that may be null and
-// refer to another one or have an enum. JSON Schema wants null among an enum's
-// values, of which client generators make one more name; a reference has no
-// type at all. Both become anyOf with null, which openapi-typescript,
-// oapi-codegen and openapi-python-client take for what it is.
+// spellNulls rewrites schemas that may be null and are references or have an
+// enum, as huma writes them. For an enum, JSON Schema requires null among the
+// values, of which client generators make another name; a reference has no type
+// at all. Both become anyOf with null, which openapi-typescript, oapi-codegen
+// and openapi-python-client handle correctly.
 func spellNulls(tree any) {
 	switch v := tree.(type) {
 	case []any:

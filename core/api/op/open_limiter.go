@@ -12,19 +12,23 @@ import (
 // with sessions and keys together. Each costs memory and looks at the database
 // for as long as it is open, and a download may hold a connection to it.
 const (
+	// How many long responses a user may have open at a time in one instance,
+	// with all sessions and keys together. Each one uses memory and checks the
+	// database as long as it is open, and a download may hold a connection to
+	// it.
 	maxStreams   = 64
 	maxDownloads = 2
 	maxSockets   = 16
 	maxUploads   = 2
-	// maxSocketsTotal are those of all users: each holds two connections,
-	// and what is under way on them.
+	// maxSocketsTotal is the limit for all users together. Each socket holds
+	// two connections with their buffers.
 	maxSocketsTotal = 512
 )
 
-// openLimiter counts such answers by user.
+// openLimiter counts open responses by user.
 type openLimiter struct {
 	most int
-	// together is the most of all users; zero for no such limit.
+	// together is the limit for all users; 0 for none.
 	together int
 
 	mu   sync.Mutex
@@ -36,9 +40,9 @@ type openLimiter struct {
 // each user.
 func newOpenLimiter(most int) *openLimiter { return &openLimiter{most: most, open: map[int64]int{}} }
 
-// enter counts one more of the context's caller until leave is called, or is a
-// problem of code rate_limited. Callers who are not known are not counted:
-// public operations bound themselves.
+// enter counts one more response of the caller until leave is called, or
+// returns the problem rate_limited. Unknown callers are not counted, because
+// public operations have their own limits.
 func (r *openLimiter) enter(ctx context.Context) (leave func(), err error) {
 	caller := identity.FromContext(ctx)
 	if caller == nil {

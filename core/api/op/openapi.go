@@ -16,11 +16,12 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// schemaPrefix is the prefix of references to schemas.
+// schemaPrefix is the beginning of every reference to a schema of the document.
 const schemaPrefix = "#/components/schemas/"
 
-// newDocument is the OpenAPI document before any operation is in it. base is
-// where clients find the service; nil where the document was got.
+// newDocument returns the OpenAPI document without operations. base is the
+// address at which clients find the service. If it is nil, the document names
+// the address from which it was downloaded.
 func newDocument(version string, base *url.URL) *huma.OpenAPI {
 	server := "/"
 	if base != nil {
@@ -81,7 +82,7 @@ func newDocument(version string, base *url.URL) *huma.OpenAPI {
 	}
 }
 
-// problemDocument is the schema of every error body but the 422's.
+// problemDocument is the schema of the body of every error except 422.
 type problemDocument struct {
 	Type      string   `json:"type" doc:"Always about:blank; error identifies the problem" example:"about:blank"`
 	Title     string   `json:"title" doc:"Kind of the problem, for people"`
@@ -92,7 +93,7 @@ type problemDocument struct {
 	_         struct{} `additionalProperties:"true"`
 }
 
-// validationDocument is the schema of the 422's body.
+// validationDocument is the schema of the body of a 422.
 type validationDocument struct {
 	Type      string          `json:"type" example:"about:blank"`
 	Title     string          `json:"title"`
@@ -102,7 +103,7 @@ type validationDocument struct {
 	RequestID string          `json:"request_id"`
 }
 
-// faultDocument describes a fault in the OpenAPI document.
+// faultDocument is the schema of one fault in a 422.
 type faultDocument struct {
 	Loc  []any  `json:"loc" doc:"Location: body, query, path or header, then the keys and indexes of the fault"`
 	Msg  string `json:"msg" doc:"Description of the fault, for people; never contains the rejected value"`
@@ -116,10 +117,10 @@ var documentNames = map[reflect.Type]string{
 	reflect.TypeFor[faultDocument]():      "ValidationError",
 }
 
-// newNamer names schemas after package and type: job.View is JobView,
-// hosts.CreateResult is HostCreated and guest.Guest is Guest. It panics on two types
-// of one name: what a client is generated from must not depend on the order of
-// registration.
+// newNamer returns the function that names schemas after package and type:
+// job.View is JobView, hosts.CreateResult is HostCreateResult and guest.Guest
+// is Guest. It panics if two types would get one name, because generated
+// clients must not depend on the order of registration.
 func newNamer() func(reflect.Type, string) string {
 	names := map[reflect.Type]string{}
 	taken := map[string]reflect.Type{}
@@ -145,8 +146,8 @@ func newNamer() func(reflect.Type, string) string {
 	}
 }
 
-// qualified puts the name of a type's package, in the singular, before the
-// type's own where that does not begin with it.
+// qualified puts the singular name of a type's package before the name of the
+// type, unless the name already begins with it.
 func qualified(t reflect.Type, name string) string {
 	if t.Name() == "" { // named after the operation
 		return name
@@ -163,15 +164,17 @@ func qualified(t reflect.Type, name string) string {
 	return of + name
 }
 
-// writtenAs is how the names of packages are written that are more than one word.
+// writtenAs has the spelling of package names that are abbreviations or more
+// than one word.
 var writtenAs = map[string]string{"vm": "VM", "selfupdate": "SelfUpdate"}
 
-// generated are the ends of names that client generators make of an operation's
-// id, such as LogInResponse: what oapi-codegen calls the answer of log_in. No
-// schema may have such a name.
+// generated has the endings of the names that client generators derive from the
+// ID of an operation. For example, oapi-codegen calls the answer of log_in
+// LogInResponse. No schema may have such a name.
 var generated = []string{"Response", "Params", "Body", "Client", "Editor", "Editors"}
 
-// unreserved is a name that no generator makes.
+// unreserved returns a name that no generator uses. It appends Data if
+// necessary.
 func unreserved(name string) string {
 	if slices.ContainsFunc(generated, func(end string) bool { return strings.HasSuffix(name, end) }) {
 		return name + "Data"
@@ -179,8 +182,9 @@ func unreserved(name string) string {
 	return name
 }
 
-// nameBodies gives a nameless body the name of its operation instead of its
-// input's, which other packages use as well.
+// nameBodies names a body without a type name after its operation. huma would
+// name it after the type of the input, and several packages use the same name
+// for that.
 func (a *API) nameBodies(id string, input, output reflect.Type) {
 	for t, suffix := range map[reflect.Type]string{input: "Request", output: "Result"} {
 		body, ok := t.FieldByName("Body")
@@ -202,7 +206,9 @@ func pascal(id string) string {
 	return b.String()
 }
 
-// document completes an operation's page: who may, where, what is recorded, and what can go wrong.
+// document completes the operation in the OpenAPI document: the required role
+// and where it must be held, the scope, the audit action, the possible errors
+// and the examples.
 func (a *API) document(o *Operation, declared *huma.Operation) {
 	doc := a.huma.OpenAPI()
 	if !slices.ContainsFunc(doc.Tags, func(t *huma.Tag) bool { return t.Name == o.Spec.Tag }) {
@@ -259,7 +265,9 @@ func (a *API) document(o *Operation, declared *huma.Operation) {
 	}
 }
 
-// extend says in the document what a page or a client wants to know before it asks.
+// extend adds the extensions that a user interface or a client needs before it
+// sends the request: the entitlement, the capability, the confirmation and
+// whether there is a plan.
 func (o *Operation) extend(extensions map[string]any) {
 	s := &o.Spec
 	if s.Entitlement != "" {
@@ -283,7 +291,7 @@ func (o *Operation) extend(extensions map[string]any) {
 	}
 }
 
-// errorTable lists every problem code by status and name.
+// errorTable returns all problem codes, sorted by status and name.
 func errorTable() []map[string]any {
 	codes := problem.Codes()
 	slices.SortFunc(codes, func(a, b problem.Code) int {
@@ -299,7 +307,7 @@ func errorTable() []map[string]any {
 	return table
 }
 
-// introduction is the text at the top of the OpenAPI document.
+// introduction returns the text at the top of the OpenAPI document.
 func introduction() string {
 	var b strings.Builder
 	for _, paragraph := range []string{

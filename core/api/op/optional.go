@@ -8,23 +8,25 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// Optional is a field of a PATCH body that tells three things apart: absent
-// keeps, null clears, a value sets. Its JSON tag must say omitzero:
+// Optional is a field of a PATCH body with three states: an absent field keeps
+// the stored value, null clears it, and a value replaces it. Its JSON tag must
+// have omitzero:
 //
 //	Name op.Optional[string] `json:"name,omitzero" maxLength:"64"`
 //
-// Where null has no meaning a tag nullable:"false" refuses it. A PATCH whose
-// body has Optional fields and is given none of them is refused with 422 before
-// the handler.
+// If null makes no sense, the tag nullable:"false" refuses it. A PATCH whose
+// body has Optional fields and sets no field at all is refused with 422 before
+// the handler runs.
 type Optional[T any] struct {
-	// Set: the key was given, as a value or as null.
+	// Set is true if the body has the key, with a value or with null.
 	Set bool
-	// Null: the key was given as null.
+	// Null is true if the body has the key with null.
 	Null  bool
 	Value T
 }
 
-// Pointer is the value as a pointer, nil for null and for absent.
+// Pointer returns the value as a pointer. It is nil for null and for an absent
+// field.
 func (o Optional[T]) Pointer() *T {
 	if !o.Set || o.Null {
 		return nil
@@ -32,7 +34,8 @@ func (o Optional[T]) Pointer() *T {
 	return &o.Value
 }
 
-// UnmarshalJSON is called only when the key is there.
+// UnmarshalJSON implements json.Unmarshaler. It is only called if the key is
+// present.
 func (o *Optional[T]) UnmarshalJSON(data []byte) error {
 	o.Set = true
 	if string(data) == "null" {
@@ -42,21 +45,22 @@ func (o *Optional[T]) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, &o.Value)
 }
 
-// MarshalJSON writes the value, or null.
+// MarshalJSON implements json.Marshaler. It writes the value, or null.
 func (o Optional[T]) MarshalJSON() ([]byte, error) { return json.Marshal(o.Pointer()) }
 
-// Schema is the value's own schema, null allowed.
+// Schema implements huma.SchemaProvider. It returns the schema of the value,
+// which may also be null.
 func (o Optional[T]) Schema(r huma.Registry) *huma.Schema {
 	s := *r.Schema(reflect.TypeFor[T](), true, reflect.TypeFor[T]().Name())
 	s.Nullable = s.Ref == "" // huma panics on a reference that may be null; declareNulls marks it later
 	return &s
 }
 
-// given reports whether the field was present in the body.
+// given reports whether the body has the field.
 func (o Optional[T]) given() bool { return o.Set }
 
-// changesNothing reports whether a PATCH body has Optional fields and neither
-// these nor others were given.
+// changesNothing reports whether a PATCH body has Optional fields but sets no
+// field.
 func changesNothing(body reflect.Value) bool {
 	for body.IsValid() && body.Kind() == reflect.Pointer {
 		body = body.Elem()
@@ -84,8 +88,8 @@ func changesNothing(body reflect.Value) bool {
 	return optionals
 }
 
-// wantChange says in the document that the body of a PATCH changes something.
-// huma is not told: the request's own fault says more.
+// wantChange documents that the body of a PATCH must have at least one member.
+// huma does not check it, because the fault that run reports says more.
 func (a *API) wantChange(o *Operation) {
 	body := o.body
 	if body.Ref != "" {

@@ -15,10 +15,10 @@ import (
 // well, so it is put in a better order here: the usual order of an OpenAPI
 // document, and the fields of a body as its type declares them.
 
-// object is a JSON object that keeps its order.
+// object is a JSON object that keeps the order of its members.
 type object []member
 
-// member is one member of a JSON object whose order is kept.
+// member is one member of an object.
 type member struct {
 	key   string
 	value any // object, []any or json.RawMessage
@@ -27,7 +27,7 @@ type member struct {
 // rawJSON is JSON that is part of a larger value.
 type rawJSON = json.RawMessage
 
-// MarshalJSON writes the members in order.
+// MarshalJSON implements json.Marshaler. It writes the members in their order.
 func (o object) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -49,7 +49,8 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Document is the OpenAPI 3.1 document, the same bytes for the same declarations.
+// Document returns the OpenAPI 3.1 document. The same declarations always
+// result in the same bytes.
 func (a *API) Document() []byte {
 	raw, err := json.Marshal(a.huma.OpenAPI())
 	if err != nil {
@@ -71,7 +72,8 @@ func (a *API) Document() []byte {
 	return out.Bytes()
 }
 
-// readOrdered reads one value of well-formed JSON.
+// readOrdered reads one JSON value and keeps the order of members. The JSON
+// must be well-formed.
 func readOrdered(d *json.Decoder) any {
 	token, err := d.Token()
 	if err != nil {
@@ -97,7 +99,7 @@ func readOrdered(d *json.Decoder) any {
 	return token
 }
 
-// dropKeyword takes a keyword out of all schemas.
+// dropKeyword removes a keyword from all schemas.
 func dropKeyword(tree any, keyword string) {
 	switch v := tree.(type) {
 	case []any:
@@ -112,17 +114,20 @@ func dropKeyword(tree any, keyword string) {
 	}
 }
 
-// ranks is the order of the keys that OpenAPI knows; others follow as they are.
+// ranks has the keys of OpenAPI in the order in which they are written. Other
+// keys follow in their present order.
 var ranks = strings.Fields(`openapi info servers tags title version name in operationId summary $ref type anyOf format description
 	x-role x-on x-scope x-entitlement x-capability x-confirm x-plan x-audit get post put patch delete
 	required enum default minimum maximum minLength maxLength pattern
 	schema security parameters requestBody content example examples items properties additionalProperties responses
 	paths components schemas securitySchemes x-errors`)
 
-// plainMaps are the keys whose objects are maps from names of ours; these keep their order.
+// plainMaps has the keys whose objects are maps from names that this API has
+// chosen. The order of such maps does not change.
 var plainMaps = strings.Fields("properties schemas paths responses headers content example default securitySchemes")
 
-// arrange orders v, which stands under key; fields is the order of its own "properties".
+// arrange orders the value v of a key. If v is a schema, fields is the order of
+// its properties.
 func (a *API) arrange(v any, key string, fields []string) {
 	if key == "example" {
 		return
@@ -154,8 +159,8 @@ func (a *API) arrange(v any, key string, fields []string) {
 	}
 }
 
-// sortBy orders the members by the place of their key in order; those without
-// one follow in the order they have.
+// sortBy sorts members by the position of their key in order. Members without a
+// position follow in their present order.
 func sortBy(o object, order []string) {
 	place := func(m member) int {
 		if i := slices.Index(order, m.key); i >= 0 {
@@ -166,7 +171,8 @@ func sortBy(o object, order []string) {
 	slices.SortStableFunc(o, func(x, y member) int { return place(x) - place(y) })
 }
 
-// fieldOrder is the order in which encoding/json writes a struct's fields.
+// fieldOrder returns the names of the fields of a struct in the order in which
+// encoding/json writes them.
 func fieldOrder(t reflect.Type) []string {
 	var names []string
 	for t != nil && t.Kind() == reflect.Pointer {
@@ -191,15 +197,16 @@ func fieldOrder(t reflect.Type) []string {
 	return names
 }
 
-// exemplify adds an example to each JSON body, made of the examples, defaults
-// and limits of its fields.
+// exemplify adds an example to a JSON body. It consists of the examples,
+// defaults and limits of the fields.
 func (a *API) exemplify(content map[string]*huma.MediaType) {
 	if media := content["application/json"]; media != nil && media.Schema != nil && media.Example == nil {
 		media.Example = a.example(media.Schema, 0)
 	}
 }
 
-// maxExample is how deep an example goes; types may contain themselves.
+// maxExample is the maximum depth of an example, since types can contain
+// themselves.
 const maxExample = 8
 
 // example builds an example value for a schema, in the order of the struct's
@@ -263,5 +270,5 @@ func exampleText(s *huma.Schema) string {
 	return noText
 }
 
-// noText stands where the declaration gives no example.
+// noText is the example of a string whose declaration has none.
 const noText = "…"

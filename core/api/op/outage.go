@@ -7,26 +7,31 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// outages lets the log tell once of a database that does not do its work, and once of its end, however many requests meet it.
+// outages keeps the log short while the database is out of order. It logs one
+// line when an outage begins and one when it ends, however many requests fail
+// in between.
 type outages struct {
 	mu sync.Mutex
-	// open are those that go on, by what is wrong.
+	// open has the current outages, with the failures of each.
 	open map[outage]*failures
 }
 
-// failures counts the requests that failed so far.
+// failures counts the requests that failed because of one outage. last is the
+// time of the latest failure.
 type failures struct {
 	count int
 	last  time.Time
 }
 
-// outage is what is wrong: the problem's code, and its member reason.
+// outage identifies a kind of outage: the code of the problem and its member
+// reason.
 type outage struct {
 	code   problem.Code
 	reason string
 }
 
-// remedies is what the log says of each, by code and reason.
+// remedies has the text of the log for each outage. A problem that is not in it
+// is not an outage.
 var remedies = map[outage]string{
 	{problem.CodeDatabaseUnavailable, ""}: "the database does not answer: all requests are refused until it does",
 	{problem.CodeDatabaseUnavailable, "memory"}: "the database is out of memory: give its server more memory, or reduce the number " +
@@ -37,7 +42,8 @@ var remedies = map[outage]string{
 		""}: "the database's disk is full: changes are refused until it has space again, but reading works",
 }
 
-// outageOf is the outage that a problem tells of; ok is false for other problems.
+// outageOf returns the outage that a problem belongs to. ok is false for other
+// problems.
 func outageOf(p *problem.Error) (o outage, ok bool) {
 	o.code = p.Code
 	o.reason, _ = p.Members["reason"].(string)
@@ -45,7 +51,8 @@ func outageOf(p *problem.Error) (o outage, ok bool) {
 	return o, ok
 }
 
-// begin counts one request, and says whether it is the first.
+// begin counts one failed request and reports whether it is the first of the
+// outage.
 func (s *outages) begin(o outage) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -62,8 +69,11 @@ func (s *outages) begin(o outage) bool {
 	return f.count == 1
 }
 
-// end takes those away that a success disproves which began after the last failure: any that needed the database ends that it does
-// not answer, and one that changed something ends all. It says how many requests had failed.
+// end removes the outages that a successful request disproves, and returns how
+// many requests had failed. Only a request that began after the last failure
+// counts. A request that only read shows that the database answers again; one
+// that changed something ends all outages, since it also needed memory, disk
+// space and write access.
 func (s *outages) end(begun time.Time, changed bool) (failed int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,7 +86,8 @@ func (s *outages) end(begun time.Time, changed bool) (failed int) {
 	return failed
 }
 
-// logOutage logs the first request that an outage refuses, and reports whether the problem is of one.
+// logOutage logs a problem if an outage caused it, and reports whether it did.
+// The first failure is an error in the log, the others are at the level debug.
 func (a *API) logOutage(p *problem.Error, args []any) bool {
 	o, ok := outageOf(p)
 	if !ok {
@@ -90,7 +101,8 @@ func (a *API) logOutage(p *problem.Error, args []any) bool {
 	return true
 }
 
-// recovered ends the outages that an answer disproves.
+// recovered ends the outages that a successful answer disproves. Public
+// operations do not count, since they may work without the database.
 func (a *API) recovered(q *request, status int, begun time.Time) {
 	if status >= 400 || q.operation.Spec.Public {
 		return

@@ -10,27 +10,29 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Rights tells when a caller's rights may have changed.
+// Rights tells when the rights of a user may have changed. Package identity has
+// the implementation of the service.
 type Rights interface {
-	// Watch yields a channel that holds one wake-up, however many came; stop ends it.
+	// Watch returns a channel that receives a wake-up when the rights may have
+	// changed. Several wake-ups in a row become one. stop ends the watch.
 	Watch(userID int64) (woken <-chan struct{}, stop func())
 }
 
 // Settings of the repeated check of a caller's rights during a long answer.
 const (
-	// reauthoriseGap is the least time between two looks of one answer that
-	// were woken: a storm of wake-ups becomes a few.
+	// reauthoriseGap is the minimum time between two checks of one answer that
+	// were caused by a wake-up. It turns many wake-ups into a few checks.
 	reauthoriseGap = 100 * time.Millisecond
-	// reauthorising is how many answers are looked at together: all are woken
-	// at once after a break of the database.
+	// reauthorising is how many answers are checked at the same time. After an
+	// interruption of the database connection, all answers are woken at once.
 	reauthorising = 4
 )
 
-// guard watches over an answer that takes long, and calls end once its reader
-// may no longer have it: at the next wake-up, and at the latest after
-// Config.Reauthorise. What cannot be found out, because the database is away,
-// ends nothing: a handler has nothing to send then either. It returns when ctx
-// ends.
+// watchRights checks again and again whether the reader of a long answer may
+// still read it, and calls end if not. It checks at each wake-up, and otherwise
+// after Config.Reauthorise. If the check fails because the database is
+// unavailable, the answer goes on: without the database, the handler has
+// nothing to send. watchRights returns when ctx ends.
 func (q *request) watchRights(ctx context.Context, end func(cause error)) {
 	if q.operation.Spec.Public {
 		return
@@ -62,7 +64,8 @@ func (q *request) watchRights(ctx context.Context, end func(cause error)) {
 	}
 }
 
-// ended looks whether the reader may read on, and calls end when not.
+// ended checks the rights once. It calls end and returns true if the reader may
+// no longer read, and also returns true if ctx has ended.
 func (q *request) ended(ctx context.Context, end func(cause error)) bool {
 	select {
 	case q.api.reauthorising <- struct{}{}:
@@ -91,7 +94,9 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// reauthorise makes the checks of admit anew, as of now.
+// reauthorise repeats the checks of admit with the present state of the
+// database. It also refuses callers whose roles differ from those at the
+// beginning, because the handler may have built its filter from them.
 func (q *request) reauthorise(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, q.api.config.Reauthorise+time.Second)
 	defer cancel()

@@ -19,10 +19,14 @@ import (
 // wildcard matches the placeholders of a router pattern.
 var wildcard = regexp.MustCompile(`[:*]([a-z0-9_]+)`)
 
-// documented is a router pattern as OpenAPI writes it.
+// documented returns a router pattern as OpenAPI writes it: the placeholder
+// ":id" or "*id" becomes "{id}".
 func documented(pattern string) string { return wildcard.ReplaceAllString(pattern, "{$1}") }
 
-// register declares an operation at its path and at its further ones.
+// register declares an operation at its path and at each of Spec.Aliases. All
+// of them share one handler and one Spec. An alias has an ID of its own, no
+// aliases, and the scope of the original path, so that a key that may use one
+// may use the other.
 func register[I, O any](a *API, method, pattern string, handler func(context.Context, *I) (*O, error), spec Spec) {
 	declareAt(a, method, pattern, handler, spec)
 	for _, alias := range spec.Aliases {
@@ -33,7 +37,13 @@ func register[I, O any](a *API, method, pattern string, handler func(context.Con
 	}
 }
 
-// declareAt declares an operation to huma, which declares it to the router through the adapter.
+// declareAt declares an operation at one path. It declares the operation to
+// huma, which passes it to the router through the adapter. The function given
+// to huma maps each result of the handler to an answer:
+//
+//   - a plan in the error becomes the answer 200 with the plan
+//   - any other error becomes a refusal, which carries the problem
+//   - an empty list becomes [] instead of null
 func declareAt[I, O any](a *API, method, pattern string, handler func(context.Context, *I) (*O, error), spec Spec) {
 	operation := a.declare(method, pattern, spec, reflect.TypeFor[I]())
 	a.nameBodies(spec.ID, reflect.TypeFor[I](), reflect.TypeFor[O]())
@@ -53,7 +63,10 @@ func declareAt[I, O any](a *API, method, pattern string, handler func(context.Co
 	a.finish(operation)
 }
 
-// run is the handler between the last checks and the audit row.
+// run does what stands between the checks of the request and the answer. It
+// adds the fault of a PATCH that changes nothing, puts the question for a plan
+// into the context, makes the last checks, calls the handler and records the
+// attempt.
 func run[I, O any](ctx context.Context, a *API, in *I, handler func(context.Context, *I) (*O, error)) (*O, error) {
 	q := requestOf(ctx)
 	if q.operation.Method == http.MethodPatch && changesNothing(reflect.ValueOf(in).Elem().FieldByName("Body")) {
@@ -75,7 +88,9 @@ func run[I, O any](ctx context.Context, a *API, in *I, handler func(context.Cont
 	return out, nil
 }
 
-// ready is the last check before the handler: faults of the raw input, then existence, then the host's token.
+// ready makes the last checks before the handler. The order is the same for
+// every operation: first all faults of the input in one 422, then the 404 of
+// the named thing, then the capability of the host.
 func (q *request) ready(ctx context.Context) error {
 	if len(q.faults)+len(q.misfits) > 0 {
 		return problem.Invalid(limitFaults(slices.Concat(q.faults, q.misfits))...)
@@ -86,7 +101,10 @@ func (q *request) ready(ctx context.Context) error {
 	return q.api.capable(ctx, q)
 }
 
-// succeed records an attempt whose row the handler did not write itself.
+// succeed records a successful attempt. A handler that changes the database
+// writes the entry in its own transaction; then record has nothing to do. With
+// Config.StrictAudit, which the tests set, a change without such an entry
+// panics.
 func (a *API) succeed(ctx context.Context, q *request) error {
 	if q.attempt == nil {
 		return nil
@@ -97,7 +115,10 @@ func (a *API) succeed(ctx context.Context, q *request) error {
 	return a.record(ctx, q, nil)
 }
 
-// declare checks a declaration and enters it into the list. It panics on what no request could repair.
+// declare checks a declaration and appends it to the list of operations. It
+// panics on faults that only a change of the code can repair: a missing ID, a
+// path without the parameter that Spec.On needs, a contradictory Spec, an audit
+// target that is not in the path, or an input that checkInput refuses.
 func (a *API) declare(method, pattern string, spec Spec, input reflect.Type) *Operation {
 	if spec.ID == "" || spec.Summary == "" || spec.Tag == "" {
 		panic(fmt.Sprintf("op: %s %s needs an ID, a summary and a tag", method, pattern))
@@ -128,7 +149,9 @@ func (a *API) declare(method, pattern string, spec Spec, input reflect.Type) *Op
 	return operation
 }
 
-// describe is the operation as huma is told of it.
+// describe returns the operation in the form that huma registers. Operations
+// with a special answer, such as a stream or a file, replace its Responses
+// before they register it.
 func (o *Operation) describe() huma.Operation {
 	return huma.Operation{
 		OperationID:   o.Spec.ID,
@@ -145,7 +168,9 @@ func (o *Operation) describe() huma.Operation {
 	}
 }
 
-// finish completes what huma has made of the declaration.
+// finish completes the declaration after huma has built the schemas. It takes
+// the schema of the body for inspect, tightens the parameters, and adds to the
+// document the Idempotency-Key, the plan, the role and the errors.
 func (a *API) finish(o *Operation) {
 	declared := a.declared(o)
 	declareNulls(a.huma.OpenAPI().Components.Schemas, schemaPrefix, a.nullsDeclared)
@@ -169,7 +194,7 @@ func (a *API) finish(o *Operation) {
 	a.document(o, declared)
 }
 
-// declared is huma's operation in the document.
+// declared returns huma's entry of the operation in the OpenAPI document.
 func (a *API) declared(o *Operation) *huma.Operation {
 	item := a.huma.OpenAPI().Paths[o.Path]
 	switch o.Method {
@@ -185,13 +210,18 @@ func (a *API) declared(o *Operation) *huma.Operation {
 	return item.Delete
 }
 
-// maxParam is the longest string parameter where the declaration sets no limit, in characters.
+// maxParam is the maximum length in characters of a string parameter whose
+// declaration sets no limit.
 const maxParam = 1024
 
-// anyText is what the document says of a text in the query that has no pattern of its own: it holds something and no NUL.
+// anyText is the pattern in the document for a query parameter without a
+// pattern of its own: at least one character, and no NUL.
 const anyText = `^[^\x00]+$`
 
-// tighten gives a parameter the limits that hold everywhere. huma validates with the same schema value.
+// tighten gives a parameter the limits that hold for all operations: IDs in
+// paths begin at 1, and strings have a maximum length. huma validates requests
+// against the same schema value, so these limits take effect and are documented
+// at once.
 func tighten(param *huma.Param) {
 	s := param.Schema
 	switch {

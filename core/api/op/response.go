@@ -16,17 +16,21 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// responseWriter is the ResponseWriter of a request; it knows whether the answer has begun.
+// responseWriter is the ResponseWriter of a request. It knows whether the
+// answer has begun, which decides if a failure can still become a problem, and
+// it can keep a copy of the answer for the Idempotency-Key.
 type responseWriter struct {
 	http.ResponseWriter
 	begun bool
-	// status is what was sent; 0 before, and when only Write was called.
+	// status is the status that was sent. It is 0 before that, and when only
+	// Write was called.
 	status int
 	// pending is the status that the first Write sends; 0 means 200.
 	pending int
-	// discard drops what is written: the answer has failed and a problem follows.
+	// discard drops what is written. It is set when the answer has failed and a
+	// problem will follow.
 	discard bool
-	// copy keeps what is written; nil keeps nothing.
+	// copy keeps what is written. Nothing is kept if it is nil.
 	copy *bytes.Buffer
 }
 
@@ -58,8 +62,10 @@ func (w *responseWriter) Write(p []byte) (int, error) {
 // Unwrap lets http.ResponseController reach the server's own writer.
 func (w *responseWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// document is the body of a problem: RFC 9457's members, the identifier, the
-// problem's own members, the request.
+// document returns the JSON body of a problem: the members of RFC 9457, the
+// error ID, the members of the problem itself and the ID of the request. A
+// member of the problem cannot replace one of the fixed members. For a 422,
+// detail is the list of faults.
 func document(p *problem.Error, requestID string) []byte {
 	var detail any = p.Detail
 	if p.Code == problem.CodeInvalid {
@@ -89,8 +95,16 @@ func document(p *problem.Error, requestID string) []byte {
 	return b.Bytes()
 }
 
-// problem is what the caller is told of an error. Errors of the request's own
-// context become problems of their own.
+// problem returns the problem that the caller gets for an error. The first that
+// applies wins:
+//
+//   - a list or response that is too large
+//   - a problem that the handler or a lower layer named
+//   - the disconnection of the reader, or the end of the request's context
+//   - an error of the database, also if nobody translated it
+//   - a timeout
+//
+// Everything else is an internal error, whose cause is only in the log.
 func (a *API) problem(ctx context.Context, err error) *problem.Error {
 	var known *problem.Error
 	if err := requestOf(ctx).tooLargeIn(err); errors.As(err, &known) {
@@ -113,8 +127,8 @@ func (a *API) problem(ctx context.Context, err error) *problem.Error {
 	return problem.From(err)
 }
 
-// canceledProblem is what comes of a request whose context was canceled: by the
-// service, which stops, or else by its caller, who has gone.
+// canceledProblem returns the problem of a request whose context was canceled.
+// Either the service is stopping, or the caller has disconnected.
 func (a *API) canceledProblem(err error) *problem.Error {
 	select {
 	case <-a.config.Stopping:
@@ -124,8 +138,9 @@ func (a *API) canceledProblem(err error) *problem.Error {
 	}
 }
 
-// fail answers with a problem: it logs it, records the refused attempt and
-// writes the document. Once per request.
+// fail answers a request with a problem, once. It logs the problem, records the
+// refused attempt in the audit log and writes the document. If the answer has
+// already begun, nothing more is written.
 func (a *API) fail(ctx context.Context, p *problem.Error) {
 	q := requestOf(ctx)
 	if q.failed {
@@ -133,9 +148,9 @@ func (a *API) fail(ctx context.Context, p *problem.Error) {
 	}
 	q.failed = true
 	a.logProblem(q, p)
-	// Strangers do not fill the trail: a 401 is in the log only, unless the
-	// operation itself (log-in) has decided it. Who has been answered in part
-	// is none.
+	// Requests without a valid log-in must not fill the audit log: a 401 is
+	// only in the log of the service. The exceptions are public operations such
+	// as the log-in, and callers that lose access in the middle of an answer.
 	anonymous := p.Code == problem.CodeUnauthenticated && q.operation != nil && !q.operation.Spec.Public && !q.w.begun
 	if !anonymous {
 		if err := a.record(ctx, q, p); err != nil {
@@ -162,6 +177,9 @@ func (a *API) fail(ctx context.Context, p *problem.Error) {
 }
 
 // logProblem logs a problem with its cause, which the caller does not see.
+// Internal errors are logged as errors, other failures of the service as
+// warnings, and refusals only at the level debug. An outage of the database is
+// logged once, see logOutage.
 func (a *API) logProblem(q *request, p *problem.Error) {
 	name := ""
 	if q.operation != nil {
@@ -182,7 +200,8 @@ func (a *API) logProblem(q *request, p *problem.Error) {
 	}
 }
 
-// panicked answers a panic with a 500.
+// panicked answers a request whose handler panicked with a 500. If the answer
+// has begun, it breaks the connection off instead.
 func (a *API) panicked(w *responseWriter, r *http.Request, cause any) {
 	p := problem.From(fmt.Errorf("panic: %v", cause))
 	q := requestOf(r.Context())

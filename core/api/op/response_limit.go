@@ -64,8 +64,8 @@ func encodeBounded(w io.Writer, v any) error {
 // unknown in advance.
 var marshalers = reflect.TypeFor[json.Marshaler]()
 
-// limitedWriter refuses writes of more than MaxResponse bytes. A json.Encoder
-// writes a value with one call.
+// limitedWriter refuses a write of more than MaxResponse bytes. It relies on
+// json.Encoder, which writes each value with one call.
 type limitedWriter struct{ io.Writer }
 
 // Write refuses an answer larger than MaxResponse before any of it is sent, so

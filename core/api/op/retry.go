@@ -20,20 +20,27 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// RetryRequest is what was asked for once, and is to be asked for again.
+// RetryRequest describes an earlier request that is to be repeated.
 type RetryRequest struct {
-	// Job is the kind of the job that was made, such as "vm.start", and Target the id of what it was on.
+	// Job is the kind of the job that the request created, such as "vm.start".
+	// Target is the ID of the thing that the job was about.
 	Job    string
 	Target int64
-	// Params are its further path parameters, its query parameters and the fields of its body, by name.
+	// Params has the other path parameters, the query parameters and the fields
+	// of the body, by name.
 	Params map[string]any
 }
 
-// Retry declares an operation that asks for something that was asked for before. What the handler names goes through the API as a
-// request of its own, with the present caller's rights, all checks and its row in the trail, and its answer is the answer. O is what
-// all these answers have in common. Problem invalid_state: no operation asks for that, or one by a file that was sent.
+// Retry declares an operation that repeats an earlier request. The handler
+// names that request. It then goes through the API as a request of its own:
+// with the rights that the caller has now, with all checks and with an entry of
+// its own in the audit log. Its answer is the answer of this operation. O has
+// the fields that all these answers have in common.
 //
-// The operation itself changes nothing and declares no audit action. An Idempotency-Key is heeded by the other operation.
+// The operation itself changes nothing and declares no audit action. An
+// Idempotency-Key applies to the repeated operation. The problem is
+// invalid_state if no operation creates jobs of this kind, or if the operation
+// received a file, which is not stored.
 func Retry[I, O any](a *API, path string, handler func(context.Context, *I) (RetryRequest, error), spec Spec) {
 	spec.ReadOnly = true
 	operation := a.declare(http.MethodPost, path, spec, reflect.TypeFor[I]())
@@ -67,7 +74,10 @@ func Retry[I, O any](a *API, path string, handler func(context.Context, *I) (Ret
 	a.finish(operation)
 }
 
-// retry is the request that asks for something again.
+// retry builds the request that repeats an earlier one. It finds the operation
+// by the kind of the job, puts the parameters into the path and the query, and
+// sends the rest as the body. The new request has the ID and the writer of the
+// original one.
 func (a *API) retry(q *request, e RetryRequest) (*http.Request, error) {
 	o, placeholders := a.jobOperation(e.Job)
 	if o == nil {
@@ -117,7 +127,8 @@ func (a *API) retry(q *request, e RetryRequest) (*http.Request, error) {
 	return r, nil
 }
 
-// queryOf takes the operation's query parameters out of what was asked for. One that is a list has commas between its values.
+// queryOf takes the query parameters of the operation out of params and returns
+// them encoded. The values of a list are separated by commas.
 func (o *Operation) queryOf(params map[string]any) url.Values {
 	query := url.Values{}
 	for _, param := range o.params {
@@ -141,7 +152,10 @@ func (o *Operation) queryOf(params map[string]any) url.Values {
 	return query
 }
 
-// jobOperation is the operation that makes jobs of a kind, with what the kind says of the operation's path.
+// jobOperation returns the operation that creates jobs of a kind, and the path
+// parameter that the kind determines. For example, if an operation's Spec.Job
+// is "vm.{action}", the kind "vm.start" determines the action. It returns nil
+// if there is no such operation.
 func (a *API) jobOperation(kind string) (*Operation, map[string]string) {
 	for _, o := range a.operations {
 		if !o.makes() && !o.Upload && o.Method != http.MethodDelete {

@@ -11,15 +11,18 @@ import (
 // Settings of the search for the outcome of a change whose commit was not
 // acknowledged.
 const (
-	// settleTime is how long the outcome of a change is asked for whose commit was not answered.
+	// settleTime is how long the service tries to find out the outcome.
 	settleTime = time.Hour
-	// maxSettling is how many such changes are asked for at a time.
+	// maxSettling is the maximum number of changes that are checked at the same
+	// time.
 	maxSettling = 64
 )
 
-// recordSettled records an attempt once it is known whether its change was
-// made: a change that was made has its own row, and one that was not gets the
-// row of a failure. Where that stays unknown the log says so.
+// recordSettled records an attempt in the background, once it is known whether
+// its change was committed. A committed change has written its entry of the
+// audit log in its own transaction. A change that was not committed gets the
+// entry of a failure, with outcome=undone. If the outcome stays unknown, the
+// log says so.
 func (a *API) recordSettled(entry audit.Entry, open db.Outcome) {
 	select {
 	case a.settling <- struct{}{}:

@@ -13,44 +13,48 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Object is any JSON object, kept as it was sent. What must be in it depends on another field, and a Shape checks it.
+// Object is any JSON object, kept as it was sent. Use it for a field whose
+// content depends on another field, such as the settings of a channel, and
+// check the content with a Shape.
 type Object json.RawMessage
 
-// Schema is that of any object.
+// Schema implements huma.SchemaProvider. Every object is valid.
 func (Object) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 }
 
-// UnmarshalJSON keeps the text.
+// UnmarshalJSON implements json.Unmarshaler. It keeps the text.
 func (o *Object) UnmarshalJSON(data []byte) error {
 	*o = append((*o)[:0], data...)
 	return nil
 }
 
-// MarshalJSON gives the text back.
+// MarshalJSON implements json.Marshaler. It returns the text.
 func (o Object) MarshalJSON() ([]byte, error) { return json.RawMessage(o).MarshalJSON() }
 
-// IgnoredValue is a value of any kind that is taken and not looked at.
+// IgnoredValue is a value of any type that is accepted and ignored.
 type IgnoredValue struct{}
 
-// Schema is that of anything.
+// Schema implements huma.SchemaProvider. Every value is valid.
 func (IgnoredValue) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }
 
-// UnmarshalJSON keeps nothing.
+// UnmarshalJSON implements json.Unmarshaler. It keeps nothing.
 func (*IgnoredValue) UnmarshalJSON([]byte) error { return nil }
 
-// MarshalJSON is null.
+// MarshalJSON implements json.Marshaler. It returns null.
 func (IgnoredValue) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
 
-// Shape is what an Object must look like: a struct with the tags of any request body.
+// Shape is the form that an Object must have. It is a struct with the same tags
+// as any request body, and the same code checks it.
 type Shape struct {
 	of       reflect.Type
 	registry huma.Registry
 	schema   *huma.Schema
 }
 
-// NewShape makes the shape of a struct, given as any value of its type. It panics on fields that would not do what they
-// say, as a declaration does.
+// NewShape returns the shape of a struct; zero is any value of that type. It
+// panics if a field has tags that would have no effect, as the declaration of
+// an operation does.
 func NewShape(name string, zero any) *Shape {
 	s := &Shape{of: reflect.TypeOf(zero), registry: huma.NewMapRegistry("#/$defs/", huma.DefaultSchemaNamer)}
 	if s.of == nil || s.of.Kind() != reflect.Struct {
@@ -63,7 +67,8 @@ func NewShape(name string, zero any) *Shape {
 	return s
 }
 
-// Document is the shape as a JSON schema.
+// Document returns the shape as a JSON schema. Schemas that it refers to are in
+// $defs.
 func (s *Shape) Document() json.RawMessage {
 	definitions := maps.Clone(s.registry.Map())
 	maps.DeleteFunc(definitions, func(_ string, one *huma.Schema) bool { return one == s.schema })
@@ -89,8 +94,9 @@ func (s *Shape) Document() json.RawMessage {
 	return document
 }
 
-// Faults is all that is wrong with the object, by the machinery that checks request bodies; location is where it stands,
-// in dots, such as "body.params". The value itself is in no fault.
+// Faults returns everything that is wrong with the object, or nil. It makes the
+// checks of a request body. location is the place of the object, with dots,
+// such as "body.params". No fault contains the rejected value.
 func (s *Shape) Faults(object []byte, location string) []problem.Fault {
 	found := inspect(object, split(location), s.registry, s.schema)
 	faults := slices.Concat(found.raw, found.misfits)

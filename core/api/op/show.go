@@ -1,6 +1,7 @@
 package op
 
-// Show makes the answer that shows one thing in the words of the API, from what a noun's method returns:
+// Show returns a function that turns the result of a domain method into the
+// answer of the API. view converts the value. An error passes through:
 //
 //	return op.Show(teamOf)(h.teams.Team(ctx, in.ID))
 func Show[T, B any](view func(T) B) func(T, error) (*Body[B], error) {
@@ -12,7 +13,8 @@ func Show[T, B any](view func(T) B) func(T, error) (*Body[B], error) {
 	}
 }
 
-// ShowList is Show for a page of a list and the number of all its entries.
+// ShowList is Show for one page of a list. The function takes the entries of
+// the page and the number of entries on all pages.
 func ShowList[T, B any](view func(*T) B) func([]T, int, error) (*List[B], error) {
 	return func(found []T, total int, err error) (*List[B], error) {
 		if err != nil {

@@ -30,11 +30,12 @@ const (
 	// declaration says nothing. A console that sends two for each key takes a
 	// paste of 5,000 characters at once, and then 500 characters a second.
 	defaultMessages = 10000
-	// closeTime is how long the peer of a socket that ends has to take the news.
+	// closeTime is how long the peer of a closing socket has to confirm.
 	closeTime = time.Second
 )
 
-// SocketConn is an open WebSocket (RFC 6455). One goroutine may read while others write.
+// SocketConn is an open WebSocket (RFC 6455). One goroutine can read while
+// others write.
 type SocketConn struct {
 	ws       *websocket.Conn
 	io       context.Context // ends when the connection is left
@@ -50,11 +51,11 @@ type SocketConn struct {
 	reads atomic.Uint64
 }
 
-// Read waits for the next message; text is false for a binary one. It is io.EOF
-// when the peer has closed the socket. Any other error means that the peer is
-// gone, broke the limits or may not go on: the handler returns it. A peer that
-// sends more than Spec.Messages is read so much slower, and has to wait with
-// what it sends.
+// Read waits for the next message. text is false for a binary message. The
+// error is io.EOF when the peer has closed the socket. Any other error means
+// that the peer has disconnected, broke a limit or lost its rights; the handler
+// returns it. If a peer sends more than Spec.Messages, Read slows down, and the
+// peer has to wait.
 func (c *SocketConn) Read() (text bool, data []byte, err error) {
 	for c.handling.Err() == nil {
 		wait := c.messages.admit("")
@@ -78,7 +79,8 @@ func (c *SocketConn) Read() (text bool, data []byte, err error) {
 	return kind == websocket.MessageText, data, nil
 }
 
-// Write sends one message. A peer that does not take it within 10 s is left.
+// Write sends one message. If the peer does not accept it within 10 s, the
+// connection is closed.
 func (c *SocketConn) Write(text bool, data []byte) error {
 	if c.ended.Load() != nil {
 		return errors.New("the socket was closed")
@@ -96,7 +98,9 @@ func (c *SocketConn) Write(text bool, data []byte) error {
 	return nil
 }
 
-// end lets no further message through, ends the handler's context and tells the peer why.
+// end closes the socket with a cause: it stops all messages, ends the context
+// of the handler and tells the peer the reason. Only the first call has an
+// effect.
 func (c *SocketConn) end(cause error) {
 	if c.ended.CompareAndSwap(nil, &cause) {
 		c.cancel(cause)
@@ -105,18 +109,18 @@ func (c *SocketConn) end(cause error) {
 	}
 }
 
-// close says why the socket ends, and waits a little for the peer. One that
-// does not read is left: a Write that waits for it is in the way of the news,
-// and would be for long.
+// close sends the reason of the end and waits shortly for the peer. A peer that
+// does not read is disconnected, because a Write that waits for it would delay
+// the closing for a long time.
 func (c *SocketConn) close(code websocket.StatusCode, reason string) {
 	late := time.AfterFunc(closeTime, c.cut)
 	defer late.Stop()
 	_ = c.ws.Close(code, reason) // the peer may be gone
 }
 
-// End closes the socket as a handler does that returns the cause, whose Read
-// and Write fail then; nil closes it as one that is through. It may be called
-// from any goroutine. What is called after the first time does nothing.
+// End closes the socket as if the handler had returned cause; nil closes it
+// normally. After that, Read and Write fail. Any goroutine can call it. Only
+// the first call has an effect.
 func (c *SocketConn) End(cause error) {
 	if cause == nil {
 		cause = errFinished
@@ -124,7 +128,7 @@ func (c *SocketConn) End(cause error) {
 	c.end(cause)
 }
 
-// watchIdle ends a socket that carries nothing for so long.
+// watchIdle ends a socket over which no message went for the time most.
 func (c *SocketConn) watchIdle(ctx context.Context, most time.Duration) {
 	for {
 		left := most - time.Since(time.Unix(0, c.last.Load()))
@@ -138,10 +142,10 @@ func (c *SocketConn) watchIdle(ctx context.Context, most time.Duration) {
 	}
 }
 
-// ping asks the peer for a sign of life now and then, which also keeps what
-// stands in between from cutting a silent connection. A peer that gives none is
-// left, unless it is not being read: then its sign may wait behind what it has
-// sent.
+// ping sends a ping at each interval, which also keeps proxies from closing a
+// silent connection. It ends the socket if the peer does not answer. A missing
+// answer counts only while Read waits for a message: otherwise the answer may
+// be waiting behind unread messages.
 func (c *SocketConn) ping(ctx context.Context, every time.Duration) {
 	for {
 		if pause(ctx, every); ctx.Err() != nil {
@@ -162,12 +166,13 @@ func (c *SocketConn) ping(ctx context.Context, every time.Duration) {
 	}
 }
 
-// maxReason is the longest reason of a closed socket, in bytes (RFC 6455, 5.5).
+// maxReason is the maximum length in bytes of the reason in a closing frame
+// (RFC 6455, 5.5).
 const maxReason = 123
 
-// closeStatus is how a socket is closed for an error: 4000 and the status of its
-// problem, and what people are told of it. Codes from 4000 on are the
-// application's own (RFC 6455, 7.4.2).
+// closeStatus returns the code and the reason with which a socket is closed
+// after an error: 4000 plus the status of the problem, and its detail. RFC
+// 6455, 7.4.2, leaves the codes from 4000 on to the application.
 func (a *API) closeStatus(ctx context.Context, err error) (websocket.StatusCode, string) {
 	if err == errFinished {
 		return websocket.StatusNormalClosure, ""
@@ -180,29 +185,38 @@ func (a *API) closeStatus(ctx context.Context, err error) (websocket.StatusCode,
 	return websocket.StatusCode(4000 + p.Status()), reason
 }
 
-// SocketOpener opens the socket of a request, once. idle is how long it may carry
-// nothing, either way; that of the declaration when zero. Its error is the
-// handler's to return.
+// SocketOpener opens the socket of a request, once. idle is how long the socket
+// may be silent; zero means the time of the declaration. The handler must
+// return its error.
 type SocketOpener func(idle time.Duration) (*SocketConn, error)
 
-// Socket declares an operation that answers GET with a WebSocket, once all that
-// refuses a request has been asked: role, team, entitlement, input, existence,
-// capability, and that no page of another site asks. The handler has the
-// connection until it returns. The socket ends at once when its caller may no
-// longer use it, holds other roles than at its beginning, or the host has lost
-// the token that Spec.Needs names; when it carries nothing for Spec.Idle (30
-// minutes when zero), when its peer answers no ping, and when the service
-// stops. One that ends by an error is closed with 4000 and the status of the
-// problem as code, and with the problem's detail as reason. A message may have
-// Spec.MaxBody bytes (64 KiB when zero), and a client that sends more than
-// Spec.Messages is read more slowly. One user has at most 16 sockets open in an
-// instance, all users together 512, and a user opens 20 at once and one more a
-// second; more are rate_limited. An API key needs the scope <resource>:write
-// for it: what is typed into a socket changes things. A socket may declare an
-// audit action: its row is written before the upgrade, and one that ends by an
-// error has a second one. With Spec.Audit.End every socket has a second row, of
-// that action; should this process end first, another one writes it
-// (audit.Underway).
+// Socket declares an operation that answers GET with a WebSocket. The
+// connection is opened after every check of a request: role, team, entitlement,
+// input, existence, capability, and that the request does not come from a page
+// of another site. The handler has the connection until it returns.
+//
+// The socket ends when
+//
+//   - its user may no longer use it, has other roles than at its beginning,
+//     or the host has lost the capability in Spec.Needs
+//   - no message went over it for Spec.Idle (30 minutes when zero)
+//   - the peer does not answer a ping
+//   - the service stops
+//
+// After an error, the closing frame has the code 4000 plus the status of the
+// problem, and the detail of the problem as the reason.
+//
+// A message can have Spec.MaxBody bytes (64 KiB when zero). A client that sends
+// more than Spec.Messages is read more slowly. One user can have 16 open
+// sockets per instance, and all users together 512. A user can open 20 at once
+// and one more per second; more are refused with rate_limited. An API key needs
+// the scope <resource>:write, because what is typed into a socket changes
+// things.
+//
+// A socket can declare an audit action. Its entry is written before the
+// connection is opened, and a socket that ends with an error gets a second
+// entry. With Spec.Audit.End every socket gets a second entry, with that
+// action. If this process ends first, another one writes it.
 func Socket[I any](a *API, path string, handler func(context.Context, *I, *SocketConn) error, spec Spec) {
 	PreparedSocket(a, path, func(ctx context.Context, in *I, open SocketOpener) error {
 		c, err := open(0)
@@ -213,9 +227,8 @@ func Socket[I any](a *API, path string, handler func(context.Context, *I, *Socke
 	}, spec)
 }
 
-// PreparedSocket is Socket for a handler that has something to do before the
-// socket opens: what fails before it calls open is answered as an ordinary
-// problem.
+// PreparedSocket is Socket for a handler that has work to do before the socket
+// opens. An error before the call of open is answered as an ordinary problem.
 func PreparedSocket[I any](a *API, path string, handler func(context.Context, *I, SocketOpener) error, spec Spec) {
 	operation := a.declare(http.MethodGet, path, spec, reflect.TypeFor[I]())
 	operation.Socket = true
@@ -237,8 +250,8 @@ func PreparedSocket[I any](a *API, path string, handler func(context.Context, *I
 	a.finish(operation)
 }
 
-// serveSocket runs the handler, and the guards of the socket that it opens,
-// which it ends before it returns.
+// serveSocket runs the handler of a socket and the goroutines that watch it.
+// They have ended when it returns.
 func serveSocket[I any](ctx context.Context, q *request, in *I, handler func(context.Context, *I, SocketOpener) error) error {
 	if err := upgrades(q.raw); err != nil {
 		return err
@@ -268,18 +281,19 @@ func serveSocket[I any](ctx context.Context, q *request, in *I, handler func(con
 	return err
 }
 
-// stopping is the problem of what ends because the service does.
+// stopping returns the problem of a request that ends because the service is
+// stopping.
 func stopping() *problem.Error {
 	p := problem.New(problem.CodeStopping, "the service is stopping")
 	p.RetryAfter = 5
 	return p
 }
 
-// pendingSocket is a socket from its request on.
+// pendingSocket is a socket from the request to its end.
 type pendingSocket struct {
 	q *request
-	// outer is the request's context, which ends with the service, and handling
-	// the handler's, which cancel ends.
+	// outer is the context of the request, which ends with the service.
+	// handling is the context of the handler, which cancel ends.
 	outer, handling context.Context
 	cancel          context.CancelCauseFunc
 	// conn is nil until the socket is open.
@@ -287,7 +301,8 @@ type pendingSocket struct {
 	guarding sync.WaitGroup
 }
 
-// open is the SocketOpener of the handler.
+// open is the SocketOpener of the handler. It writes the entry of the audit
+// log, accepts the handshake and starts the watches.
 func (s *pendingSocket) open(idle time.Duration) (*SocketConn, error) {
 	q, ctx := s.q, s.handling
 	if err := q.api.recordOpening(ctx, q); err != nil {
@@ -339,7 +354,8 @@ func (s *pendingSocket) open(idle time.Duration) (*SocketConn, error) {
 	return c, nil
 }
 
-// finish closes the socket as its handler has ended and gives what that comes to.
+// finish closes the socket after its handler has returned, and returns the
+// error with which the request ended.
 func (s *pendingSocket) finish(err error) error {
 	c := s.conn
 	if c == nil {
@@ -362,7 +378,7 @@ func (s *pendingSocket) finish(err error) error {
 	return err
 }
 
-// close leaves the connection and waits for its guards.
+// close drops the connection and waits for the watches to end.
 func (s *pendingSocket) close() {
 	s.cancel(errFinished)
 	if s.conn == nil {
@@ -373,7 +389,8 @@ func (s *pendingSocket) close() {
 	s.conn.cut()
 }
 
-// upgrades refuses what is no handshake of a WebSocket.
+// upgrades returns a problem if the request is not the handshake of a
+// WebSocket.
 func upgrades(r *http.Request) error {
 	has := func(name, token string) bool {
 		for part := range strings.SplitSeq(strings.Join(r.Header.Values(name), ","), ",") {

@@ -20,21 +20,23 @@ import (
 const (
 	// defaultKeepAlive is below the time after which proxies cut a silent connection.
 	defaultKeepAlive = 15 * time.Second
-	// sendTime is how long a reader may take to accept one event before the stream ends.
+	// sendTime is how long a reader may take to accept one event before the
+	// stream ends. It also applies to the messages and pings of sockets.
 	sendTime = 10 * time.Second
-	// defaultReauthorise bounds how long a reader reads on whose session has
-	// run out, or whose wake-up was lost.
+	// defaultReauthorise is how long a reader can at most continue after its
+	// session has expired or a wake-up was lost.
 	defaultReauthorise = 5 * time.Second
 )
 
 // errEnded is the error of sending an event after the end.
 var errEnded = errors.New("the event stream has ended")
 
-// errReaderGone is the cause of an answer that its reader did not take to the end.
+// errReaderGone is the cause of the end of an answer whose reader disconnected.
 var errReaderGone = errors.New("the reader disconnected")
 
 // EventStream is an open stream of Server-Sent Events (WHATWG HTML section
-// 9.2). Its methods are safe for concurrent use.
+// 9.2). Its methods are safe for concurrent use. The answer begins with the
+// first event or with Open; an error before that becomes an ordinary problem.
 type EventStream struct {
 	mu      sync.Mutex
 	w       *responseWriter
@@ -45,10 +47,10 @@ type EventStream struct {
 	ended   atomic.Bool // nothing more is sent
 }
 
-// Send writes one event; data is written as JSON. id is what a reader that
-// comes back sends as Last-Event-ID; an empty id or event is left out. An error
-// means that the reader is gone: the handler returns it, and its context has
-// ended too.
+// Send writes one event with data as JSON. A reader that reconnects sends the
+// last id as Last-Event-ID. An empty id or event is omitted. An error means
+// that the reader has disconnected. The handler must return it; its context has
+// ended, too.
 func (s *EventStream) Send(id, event string, data any) error {
 	var b bytes.Buffer
 	if err := head(&b, id, event); err != nil {
@@ -64,9 +66,9 @@ func (s *EventStream) Send(id, event string, data any) error {
 	return s.write(b.Bytes())
 }
 
-// SendEncoded is Send for data that is JSON of one line already, as it is for
-// events that many readers get. Without data only the id is sent: the reader
-// notes it, and hears of no event.
+// SendEncoded is Send for data that is already JSON on one line, such as an
+// event that many readers get. Without data it sends only the id: the reader
+// remembers the id but sees no event.
 func (s *EventStream) SendEncoded(id, event string, data []byte) error {
 	var b bytes.Buffer
 	b.Grow(len(id) + len(event) + len(data) + 24)
@@ -85,7 +87,7 @@ func (s *EventStream) SendEncoded(id, event string, data []byte) error {
 	return s.write(b.Bytes())
 }
 
-// head writes what stands before the data of an event.
+// head writes the fields id and event, which come before the data.
 func head(b *bytes.Buffer, id, event string) error {
 	for _, field := range []struct{ name, value string }{{"id", id}, {"event", event}} {
 		if strings.ContainsAny(field.value, "\r\n\x00") {
@@ -98,7 +100,8 @@ func head(b *bytes.Buffer, id, event string) error {
 	return nil
 }
 
-// Open begins the answer without an event, so that the reader sees at once that the stream stands.
+// Open begins the answer without an event, so that the reader sees at once that
+// the stream is established.
 func (s *EventStream) Open() error { return s.write([]byte(":\n\n")) }
 
 // write sends bytes of the stream with a deadline. It returns the stream's
@@ -137,8 +140,9 @@ func (s *EventStream) write(p []byte) error {
 	return nil
 }
 
-// endReason is what ended the stream: that the reader is gone, or may not read
-// on, and not what the handler says of that.
+// endReason returns why the stream ended. If the context ended because the
+// reader disconnected or may no longer read, that is the reason, and not the
+// error that the handler made of it.
 func (s *EventStream) endReason(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		if cause == context.Canceled {
@@ -156,7 +160,8 @@ func (s *EventStream) started() bool {
 	return s.begun
 }
 
-// end sends nothing more, interrupts an event that is being sent, and ends the handler's context.
+// end stops the stream: it interrupts an event that is being sent, ends the
+// context of the handler and makes further writes fail with cause.
 func (s *EventStream) end(cause error) {
 	s.ended.Store(true)
 	s.cancel(cause)
@@ -169,7 +174,8 @@ func (s *EventStream) end(cause error) {
 	_ = s.control.SetWriteDeadline(time.Now().Add(closeTime)) // for the end of the answer
 }
 
-// keepAlive sends comments until the context ends, from the first event on.
+// keepAlive sends a comment at each interval, from the first event until the
+// context ends. Comments keep proxies from closing a silent connection.
 func (s *EventStream) keepAlive(ctx context.Context, every time.Duration) {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
@@ -185,13 +191,15 @@ func (s *EventStream) keepAlive(ctx context.Context, every time.Duration) {
 	}
 }
 
-// Stream declares an operation that answers GET with Server-Sent Events until
-// the handler returns or the reader goes away, which ends the handler's
-// context. It ends as well when the reader may no longer read it, or holds
-// other roles than at its beginning. One user has at most 64 streams open in an
-// instance, more are rate_limited. An error before the first event is an
-// ordinary problem; after it the stream just ends, and the reader comes back
-// with the id of the last event it saw:
+// Stream declares an operation that answers GET with Server-Sent Events. The
+// stream goes on until the handler returns or the reader disconnects, which
+// ends the context of the handler. It also ends when the reader may no longer
+// read, or has other roles than at the beginning. One user can have 64 open
+// streams per instance; more are refused with rate_limited.
+//
+// An error before the first event is an ordinary problem. An error after it
+// ends the stream without a message; the reader then reconnects with the id of
+// the last event that it got:
 //
 //	type eventsIn struct {
 //		JobID int64  `path:"job_id"`
@@ -224,8 +232,9 @@ func Stream[I any](a *API, path string, handler func(context.Context, *I, *Event
 	a.finish(operation)
 }
 
-// stream runs the handler with its keep-alive. It ends the keep-alive before it
-// returns: the writer is not to be used after.
+// stream runs the handler of a stream together with the keep-alive and the
+// watch of the reader's rights. Both have ended when it returns, since the
+// writer must not be used after that.
 func stream[I any](ctx context.Context, q *request, in *I, handler func(context.Context, *I, *EventStream) error) error {
 	leave, err := q.api.streams.enter(ctx)
 	if err != nil {

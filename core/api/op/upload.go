@@ -26,22 +26,24 @@ import (
 
 // Settings of uploads.
 const (
-	// defaultUpload is the largest upload where its declaration says nothing, in bytes.
+	// defaultUpload is the maximum size in bytes of an upload whose declaration
+	// has no MaxBody.
 	defaultUpload = 1 << 30
-	// How many sockets and uploads together one user may begin at once, and how
-	// many more in each second thereafter.
+	// begunAtOnce is how many sockets and uploads together one user can begin
+	// at once. begunRate is how many more the user can begin per second after
+	// that.
 	begunAtOnce = 20
 	begunRate   = 1
-	// formBuffer is how much of a form is read at once, in bytes.
+	// formBuffer is the number of bytes of a form that are read at a time.
 	formBuffer = 1 << 20
 )
 
 // UploadBody is the body of an Upload while it arrives. It is an io.Reader that
-// nothing is gathered behind.
+// passes the data on without collecting it.
 type UploadBody struct {
-	// Media is the body's media type, one of Spec.Content.
+	// Media is the media type of the body. It is one of Spec.Content.
 	Media string
-	// Size in bytes as the sender says; -1 when it does not.
+	// Size is the size in bytes that the sender declared, or -1.
 	Size int64
 
 	body    io.Reader
@@ -51,18 +53,21 @@ type UploadBody struct {
 	rate    int64
 	kind    string // the whole of Content-Type
 	read    int64
-	// since is when the present time of measuring began, and had what had been read then.
+	// since is the beginning of the current measurement of the rate. had is how
+	// much had been read at that time.
 	since time.Time
 	had   int64
-	// failed is what a Read has failed with: readers of forms drop an error and read again.
+	// failed is the first error of Read. Parsers of forms drop an error and
+	// read again, so it is kept.
 	failed error
 	whole  atomic.Bool           // the last byte has arrived
 	ended  atomic.Pointer[error] // why nothing more is let in
 }
 
-// Read reads what has arrived. Its errors are problems that the handler
-// returns: too_large, request_timeout for a sender that stops or is too slow,
-// canceled for one that leaves. Once it has failed it fails the same way again.
+// Read implements io.Reader. Its errors are problems that the handler returns:
+// too_large, request_timeout if the sender pauses for too long or is too slow,
+// and canceled if it disconnects. After an error, Read returns the same error
+// again.
 func (f *UploadBody) Read(p []byte) (n int, err error) {
 	if f.failed != nil {
 		return 0, f.failed
@@ -72,8 +77,9 @@ func (f *UploadBody) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// Err is what a Read has failed with, nil before that. A parser of the body may
-// fail of the rest that it got, and say less.
+// Err returns the error of Read, or nil if there was none. Use it when a parser
+// of the body has failed: the parser only reports that its input was
+// incomplete, and Err has the reason.
 func (f *UploadBody) Err() error {
 	if errors.Is(f.failed, io.EOF) {
 		return nil
@@ -81,7 +87,7 @@ func (f *UploadBody) Err() error {
 	return f.failed
 }
 
-// readNext is Read before anything has failed.
+// readNext does the work of Read until something fails.
 func (f *UploadBody) readNext(p []byte) (int, error) {
 	if err := f.checkRate(); err != nil {
 		return 0, err
@@ -114,7 +120,8 @@ func (f *UploadBody) readNext(p []byte) (int, error) {
 	return n, problem.New(problem.CodeCanceled, "the body ended too early").WithCause(fmt.Errorf("reading the body: %w", err))
 }
 
-// checkRate is the refusal of a sender that is too slow.
+// checkRate returns the refusal of a sender that is slower than Spec.Rate. It
+// measures over periods of Spec.Idle.
 func (f *UploadBody) checkRate() error {
 	switch now := time.Now(); {
 	case f.rate == 0:
@@ -129,8 +136,8 @@ func (f *UploadBody) checkRate() error {
 	return nil
 }
 
-// Form reads the body as a form of parts, in pieces of 1 MiB. A body that is no
-// such form is the problem malformed, also of the parts.
+// Form reads the body as a multipart form, 1 MiB at a time. If the body is not
+// a form, the problem is malformed; the parts report it, too.
 func (f *UploadBody) Form() (*multipart.Reader, error) {
 	_, params, err := mime.ParseMediaType(f.kind)
 	if err != nil || params["boundary"] == "" {
@@ -139,14 +146,16 @@ func (f *UploadBody) Form() (*multipart.Reader, error) {
 	return multipart.NewReader(bufio.NewReaderSize(f, formBuffer), params["boundary"]), nil
 }
 
-// end lets nothing more in, not even what a Read waits for.
+// end stops the upload with a cause. It also interrupts a Read that waits for
+// data.
 func (f *UploadBody) end(cause error) {
 	f.ended.Store(&cause)
 	_ = f.control.SetReadDeadline(time.Now())
 }
 
-// explain is the cause of an upload's end. That the time for all is over is the
-// sender's fault until the last byte has arrived.
+// explain returns the error for the cause of an upload's end. If the time limit
+// passed before the last byte arrived, it is the fault of the sender (408),
+// otherwise it is a timeout of the service.
 func (f *UploadBody) explain(cause error) error {
 	if errors.Is(cause, context.DeadlineExceeded) && !f.whole.Load() {
 		return problem.New(problem.CodeRequestTimeout, "the body did not arrive within %s", f.most).WithCause(cause)
@@ -154,7 +163,9 @@ func (f *UploadBody) explain(cause error) error {
 	return cause
 }
 
-// enter counts a socket or an upload of the caller: how many are open, and how fast they are begun.
+// enter counts a socket or an upload of the caller. It limits how many are open
+// at the same time and how fast new ones begin. The caller must call leave at
+// the end.
 func (a *API) enter(ctx context.Context, open *openLimiter) (leave func(), err error) {
 	if caller := identity.FromContext(ctx); caller != nil {
 		if wait := a.begun.admit(strconv.FormatInt(caller.UserID, 10)); wait > 0 {
@@ -166,16 +177,22 @@ func (a *API) enter(ctx context.Context, open *openLimiter) (leave func(), err e
 	return open.enter(ctx)
 }
 
-// Upload declares a POST whose body is a file, read while it arrives. The body
-// is asked for only after all that refuses a request: role, team, entitlement,
-// input, existence, capability, its media type (one of Spec.Content, else 415)
-// and its size (Spec.MaxBody bytes, 1 GiB when zero, else 413). A sender that
-// sends nothing for Spec.Idle (30 s when zero), or whose last byte is not there
-// after Spec.Timeout (an hour when zero), is left with 408 request_timeout. The
-// upload ends at once when its sender may no longer do it. One user has at most
-// two under way in an instance and begins 20 at once and one more a second;
-// more are rate_limited. It takes no Idempotency-Key: what was sent would have
-// to be kept.
+// Upload declares a POST whose body is a file, which the handler reads while it
+// arrives. The service asks for the body only after every other check: role,
+// team, entitlement, input, existence, capability, media type (one of
+// Spec.Content, else 415) and size (Spec.MaxBody bytes, 1 GiB when zero, else
+// 413).
+//
+// The limits are:
+//
+//   - A sender that sends nothing for Spec.Idle (30 s when zero), or is not
+//     done after Spec.Timeout (an hour when zero), gets 408 request_timeout.
+//   - The upload ends at once when the sender loses the right to make it.
+//   - One user can have two uploads under way per instance, and can begin 20
+//     at once and one more per second; more are refused with rate_limited.
+//
+// An upload takes no Idempotency-Key, since the service would have to keep the
+// file to compare it.
 func Upload[I, O any](a *API, path string, handler func(context.Context, *I, *UploadBody) (*O, error), spec Spec) {
 	if len(spec.Content) == 0 {
 		panic(fmt.Sprintf("op: the upload %s names no media type", spec.ID))
@@ -210,7 +227,7 @@ func Upload[I, O any](a *API, path string, handler func(context.Context, *I, *Up
 	a.finish(operation)
 }
 
-// formSchema describes a form.
+// formSchema returns the schema of a form for the OpenAPI document.
 func formSchema(parts []FormPart) *huma.Schema {
 	s := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}, AdditionalProperties: false}
 	for _, p := range parts {
@@ -229,7 +246,8 @@ func formSchema(parts []FormPart) *huma.Schema {
 	return s
 }
 
-// upload runs the handler beside its guard, which it ends before it returns.
+// upload runs the handler of an upload together with the watch of the sender's
+// rights, which has ended when it returns.
 func upload[I, O any](ctx context.Context, a *API, in *I, handler func(context.Context, *I, *UploadBody) (*O, error)) (*O, error) {
 	q := requestOf(ctx)
 	if err := q.ready(ctx); err != nil {

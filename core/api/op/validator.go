@@ -14,42 +14,47 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// validator holds well-formed JSON against a schema while it reads it, and
-// stops at the last fault that is told. huma's own validation needs the value
-// as maps and slices and looks for every fault there is; here it judges single
-// texts, numbers and truth values.
+// validator checks well-formed JSON against a schema while it reads the text,
+// and stops at the last fault that is reported. The validation of huma needs
+// the value as maps and slices and collects every fault. It is only used for
+// single strings, numbers and booleans.
 type validator struct {
 	cursor
-	registry     huma.Registry
-	location     []any
-	path         []place
+	registry huma.Registry
+	location []any
+	path     []place
+	// keys are the keys of all open objects, the outermost first.
 	keys         []string // of all open objects, the outermost first
 	raw, misfits []problem.Fault
-	// unbound says that the body is not to be bound.
+	// unbound is set if the body must not be bound.
 	unbound bool
 }
 
-// place is one step of a path: a key, or an index where the key is "" and the index not -1.
+// place is one step of a path: a key, or an index if index is not -1.
 type place struct {
 	key   string
 	index int
 }
 
 var (
+	// errEnough ends the check when it has found maxFaults.
 	errEnough = errors.New("enough faults")
-	// errUnbound follows a fault after which the body cannot be bound.
+	// errUnbound ends the check at a fault after which the body cannot be
+	// bound.
 	errUnbound = errors.New("cannot be bound")
 )
 
 // Thresholds of the validator.
 const (
-	// fewKeys are compared one by one; more are looked up in a map.
+	// fewKeys is up to how many keys of an object are compared one by one.
+	// Further keys are in a map.
 	fewKeys = 16
-	// longText is a text of which no more is said than that it is too long, in bytes.
+	// longText is the length in bytes from which a string that is too long gets
+	// no other fault.
 	longText = 4096
 )
 
-// loc is the place of the value that is being read.
+// loc returns the place of the value that is being read.
 func (v *validator) loc() []any {
 	loc := slices.Clone(v.location)
 	for _, p := range v.path {
@@ -62,7 +67,8 @@ func (v *validator) loc() []any {
 	return loc
 }
 
-// rawFault notes a fault of the raw text, misfit one against the schema.
+// rawFault records a fault of the text itself and returns an error when there
+// are enough faults.
 func (v *validator) rawFault(msg, kind string) error {
 	v.raw = append(v.raw, problem.Fault{Loc: v.loc(), Msg: msg, Type: kind})
 	return v.enoughFaults()
@@ -75,7 +81,7 @@ func (v *validator) schemaFault(msg, kind string) error {
 	return v.enoughFaults()
 }
 
-// enoughFaults returns an error when no further faults are looked for.
+// enoughFaults returns errEnough when no further faults are wanted.
 func (v *validator) enoughFaults() error {
 	if len(v.raw)+len(v.misfits) >= maxFaults {
 		return errEnough
@@ -83,7 +89,8 @@ func (v *validator) enoughFaults() error {
 	return nil
 }
 
-// value reads one value and holds it against the schema; nil is that of anything.
+// value reads one value and checks it against the schema. A nil schema accepts
+// every value.
 func (v *validator) value(s *huma.Schema) error {
 	if v.next() == 'n' && s != nil && s.Nullable { // said of a reference, it is not said of what it leads to
 		v.bare()
@@ -106,7 +113,7 @@ func (v *validator) value(s *huma.Schema) error {
 	return v.number(s, v.bare())
 }
 
-// resolve follows references to the schema itself.
+// resolve follows references and returns the schema itself.
 func (v *validator) resolve(s *huma.Schema) *huma.Schema {
 	for s != nil && s.Ref != "" {
 		s = v.registry.SchemaFromRef(s.Ref)
@@ -114,8 +121,9 @@ func (v *validator) resolve(s *huma.Schema) *huma.Schema {
 	return s
 }
 
-// validateScalar has huma look at a text, a number, a truth value or nil, or at any
-// object or array where the schema has neither.
+// validateScalar has huma check a string, a number, a boolean or null. It also
+// takes an empty object or array, to get huma's fault for a value of the wrong
+// type.
 func (v *validator) validateScalar(s *huma.Schema, value any) error {
 	if s == nil {
 		return nil
@@ -131,8 +139,8 @@ func (v *validator) validateScalar(s *huma.Schema, value any) error {
 	return nil
 }
 
-// object validates a JSON object while it is read, without building a tree of
-// it.
+// object checks a JSON object while it reads it, without building a tree:
+// duplicate keys, unknown keys, each member and the required keys.
 func (v *validator) object(s *huma.Schema) error {
 	v.at++
 	if s != nil && s.Type != huma.TypeObject {
@@ -143,6 +151,7 @@ func (v *validator) object(s *huma.Schema) error {
 	}
 	first := len(v.keys)
 	defer func() { v.keys = v.keys[:first] }()
+	// more has the keys beyond fewKeys.
 	var more map[string]bool // beyond fewKeys
 	given := func(key string) bool { return more[key] || slices.Contains(v.keys[first:], key) }
 	for !v.ends() {
@@ -184,7 +193,8 @@ func (v *validator) object(s *huma.Schema) error {
 	return nil
 }
 
-// member reads the value of a key of an object with schema s.
+// member reads and checks the value of one key. s is the schema of the object
+// that contains the key.
 func (v *validator) member(s *huma.Schema, key string, twice bool) error {
 	if twice {
 		if err := v.rawFault("given twice", "duplicate_key"); err != nil {
@@ -274,7 +284,8 @@ func (v *validator) string(s *huma.Schema) error {
 	return v.validateScalar(s, text)
 }
 
-// number refuses what no field could hold.
+// number checks a number. It refuses integers outside of int64 and floats
+// outside of float64, which no field can hold.
 func (v *validator) number(s *huma.Schema, written string) error {
 	whole := !strings.ContainsAny(written, ".eE")
 	if whole {

@@ -1,4 +1,5 @@
-// Package options is the HTTP resource of the options of VMs.
+// Package options is the HTTP resource of the options of VMs. The hypervisor
+// determines which options exist; package option checks the values.
 package options
 
 import (
@@ -15,7 +16,7 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
-// Deps is what the resource works with.
+// Deps has what the operations of this package need.
 type Deps struct {
 	VMs     *vm.Store
 	Options *option.Store
@@ -23,10 +24,11 @@ type Deps struct {
 
 type handlers struct{ Deps }
 
-// changeTime is how long a change may take: its requests, and what is read before and after them.
+// changeTime is how long a change may take, with the requests before and after
+// it that read the options.
 const changeTime = 3 * time.Minute
 
-// Register declares the operations.
+// Register declares the operations of this package.
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps}
 	op.Get(a, "/api/v1/vms/:vm_id/options", h.get, op.Spec{
@@ -58,12 +60,14 @@ func (h handlers) get(ctx context.Context, _ *struct{}) (*op.Body[option.VMOptio
 	return &op.Body[option.VMOptions]{Body: all}, err
 }
 
-// OptionsChange holds new values by name. Which there are is the hypervisor's word: core/option checks all of them at once.
+// OptionsChange has the new values by name. The hypervisor determines which
+// options exist. Package core/option checks them all at once.
 type OptionsChange map[string]json.RawMessage
 
 var _ huma.SchemaProvider = OptionsChange{}
 
-// Schema is an object of anything that names for people what is the same everywhere.
+// Schema implements huma.SchemaProvider. It accepts every object and lists for
+// people the options that exist everywhere.
 func (OptionsChange) Schema(huma.Registry) *huma.Schema {
 	s := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true, Properties: map[string]*huma.Schema{},
 		Examples: []any{map[string]any{"onboot": true, "enable": 1, "policy_in": "DROP"}}}

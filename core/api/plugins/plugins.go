@@ -1,4 +1,5 @@
-// Package plugins is the HTTP resource of the installed plugins.
+// Package plugins is the HTTP resource that lists the installed plugins and
+// their state.
 package plugins
 
 import (
@@ -9,15 +10,15 @@ import (
 	"github.com/hostler/hostler/core/plugin"
 )
 
-// Manager tells how the plugins are.
+// Manager returns the state of the plugins.
 type Manager interface{ Status() []plugin.Status }
 
-// Deps is what the resource works with.
+// Deps has what the operations of this package need.
 type Deps struct{ Plugins Manager }
 
 type handlers struct{ plugins Manager }
 
-// Register declares the operations.
+// Register declares the operations of this package.
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Plugins}
 	op.Get(a, "/api/v1/plugins", h.list, op.Spec{

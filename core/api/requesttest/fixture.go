@@ -13,24 +13,30 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 )
 
-// Canary is in the name of everything that belongs to the default team alone.
+// Canary is in the names of all things that belong only to the default team. If
+// it occurs in an answer to a caller of another team, the answer reveals too
+// much.
 const Canary = "zqcanary"
 
-// Fixture is what good requests are about: the whole API on a real database, and a host of the default team with guests.
+// Fixture is the environment of the requests: the whole API on a real database,
+// and a host of the default team with guests.
 type Fixture struct {
 	*apitest.API
 	T     *testing.T
 	DB    *db.DB
 	Users *identity.Store
-	// Driver is every host's, and Clusters are those that it has been given.
+	// Driver is the driver of every host. Clusters are the clusters that it
+	// knows.
 	Driver   *memdriver.Driver
 	Clusters []*memdriver.Cluster
-	// Lab is the cluster of Host, which has a token for lifecycle. VM is one of its VMs, and App one of its containers.
+	// Lab is the cluster of Host, which has a token with the capability
+	// lifecycle. VM is one of its VMs and App one of its containers.
 	Lab           *memdriver.Cluster
 	Host, VM, App int64
 }
 
-// NewCluster makes a cluster at <name>.mem, with the name in those of all that is in it.
+// NewCluster adds a cluster at <name>.mem. The names of everything in it begin
+// with the name.
 func (f *Fixture) NewCluster(name string, spec memdriver.Spec) *memdriver.Cluster {
 	spec.Prefix = name + "-"
 	cluster := f.Driver.Add(name+".mem:8006", spec)
@@ -38,13 +44,14 @@ func (f *Fixture) NewCluster(name string, spec memdriver.Spec) *memdriver.Cluste
 	return cluster
 }
 
-// ID is the one id that a query finds, as a path has it.
+// ID returns the one ID that a query finds, as text for a path.
 func (f *Fixture) ID(sql string, args ...any) string {
 	f.T.Helper()
 	return fmt.Sprint(dbtest.Value[int64](f.T, f.DB, sql, args...))
 }
 
-// Expect makes a request of an owner that must be answered with the status.
+// Expect sends a request as an owner. The test fails if the answer has another
+// status.
 func (f *Fixture) Expect(method, url, body string, status int) *apitest.Response {
 	f.T.Helper()
 	r, err := http.NewRequest(method, url, strings.NewReader(body))

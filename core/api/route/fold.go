@@ -12,14 +12,15 @@ import (
 	"github.com/julienschmidt/httprouter"
 )
 
-// probe carries the candidates of a shape out of httprouter, whose Lookup yields nothing but a Handle: each Handle
-// stores its list in the probe that it gets in place of a ResponseWriter. It is never written to.
+// probe carries a list of candidates out of httprouter, whose Lookup returns
+// only a Handle. Each Handle stores its list in the probe that it gets in place
+// of a ResponseWriter. Nothing is ever written to it.
 type probe struct {
 	http.ResponseWriter
 	candidates []*candidate
 }
 
-// fold hands one shape per group of candidates to httprouter.
+// fold registers one form per group of candidates with httprouter.
 func (rt *Router) fold() {
 	rt.index = httprouter.New()
 	rt.rival()
@@ -35,7 +36,8 @@ func (rt *Router) fold() {
 	}
 }
 
-// rival tells every candidate which patterns of other methods take paths from it.
+// rival tells each candidate which patterns of other methods take paths from
+// it.
 func (rt *Router) rival() {
 	for method, candidates := range rt.routes {
 		for other, rivals := range rt.routes {
@@ -50,7 +52,7 @@ func (rt *Router) rival() {
 	}
 }
 
-// overlap reports whether some path could fit both patterns.
+// overlap reports whether a path can match both patterns.
 func overlap(a, b []string) bool {
 	for i := range min(len(a), len(b)) {
 		switch {
@@ -63,7 +65,8 @@ func overlap(a, b []string) bool {
 	return len(a) == len(b)
 }
 
-// fold distributes the candidates, which agree in shape on their first depth segments, among the shapes below prefix.
+// fold divides candidates among the forms below prefix. The first depth
+// segments of the candidates already have the same form.
 func fold(prefix string, depth int, candidates []*candidate, shapes map[string][]*candidate) {
 	next := map[string][]*candidate{}
 	wildcard, rest := false, false
@@ -99,12 +102,13 @@ func fold(prefix string, depth int, candidates []*candidate, shapes map[string][
 	}
 }
 
-// literalFirst orders candidates from the closest on, then by pattern to be stable.
+// literalFirst compares candidates: the closer one comes first. The pattern
+// decides between equals, so that the order is stable.
 func literalFirst(a, b *candidate) int {
 	return cmp.Or(closer(a, b), strings.Compare(a.pattern, b.pattern))
 }
 
-// closer orders candidates by the first place in which their kinds differ.
+// closer compares two candidates by the first segment whose kinds differ.
 func closer(a, b *candidate) int {
 	for i := range min(len(a.segments), len(b.segments)) {
 		if d := cmp.Compare(rank(a.segments[i]), rank(b.segments[i])); d != 0 {
@@ -114,13 +118,14 @@ func closer(a, b *candidate) int {
 	return 0
 }
 
-// fits reports whether the candidate matches an escaped path.
+// fits reports whether an escaped path matches the candidate.
 func (c *candidate) fits(escaped string) bool {
 	_, ok := c.match(escaped)
 	return ok
 }
 
-// match holds the candidate against an escaped path and captures its parameters.
+// match compares the candidate with an escaped path and returns the values of
+// the parameters.
 func (c *candidate) match(escaped string) (Params, bool) {
 	var params Params
 	rest := escaped[1:]
@@ -150,8 +155,9 @@ func (c *candidate) match(escaped string) (Params, bool) {
 	return params, true
 }
 
-// unescape decodes one segment. Nothing is named by an empty one, by one of dots, or by one that holds NUL or bytes
-// that are not UTF-8: neither the database nor a hypervisor's URL could carry it.
+// unescape decodes one segment. It refuses a segment that is empty, consists of
+// dots, or contains NUL or invalid UTF-8: neither the database nor the URL of a
+// hypervisor could carry it.
 func unescape(segment string) (string, bool) {
 	value, err := url.PathUnescape(segment)
 	if err != nil || value == "" || value == "." || value == ".." {
@@ -160,7 +166,8 @@ func unescape(segment string) (string, bool) {
 	return value, utf8.ValidString(value) && !strings.Contains(value, "\x00")
 }
 
-// unescapeRest is unescape for the rest of a path; no part between its slashes may be empty or made of dots.
+// unescapeRest decodes the rest of a path. None of the parts between its
+// slashes may be empty or consist of dots.
 func unescapeRest(rest string) (string, bool) {
 	value, ok := unescape(rest)
 	if !ok {

@@ -1,11 +1,17 @@
-// Package route lays the operations of the API onto httprouter, which by itself accepts neither a literal beside a
-// wildcard (/vms/:vm_id/clone beside /vms/:vm_id/:action) nor two names for the wildcard of one place.
+// Package route adds the operations of the API to httprouter. By itself,
+// httprouter accepts neither a literal beside a wildcard (/vms/:vm_id/clone
+// beside /vms/:vm_id/:action) nor two names for the wildcard in one place.
 //
-// Patterns that share a place are folded: wherever one method has a wildcard, its literal siblings are registered as
-// that wildcard too, so that httprouter sees one shape and keeps a list of candidates for it. A request picks the
-// first candidate whose literals fit, literals before wildcards, whatever its method: POST /apps/adopt takes that path from
-// GET /apps/:app_id, which would read "adopt" as an id. Matching works on the escaped path, so that %2F never
-// splits a segment, and each parameter is unescaped exactly once. Redirects are off: a path is right or it is not found.
+// So this package merges patterns that share a place. Where one method has a
+// wildcard, it registers the literals beside it as that wildcard, too.
+// httprouter then sees one form and calls a handler with a list of candidates.
+// A request goes to the first candidate whose literals match, whatever its
+// method; literals come before wildcards. For example, POST /apps/adopt takes
+// that path from GET /apps/:app_id, which would read "adopt" as an ID.
+//
+// Matching works on the escaped path, so %2F never splits a segment. Each
+// parameter is unescaped exactly once. Redirects are off: a path either matches
+// or is not found.
 package route
 
 import (
@@ -18,16 +24,16 @@ import (
 	"github.com/julienschmidt/httprouter"
 )
 
-// maxPath is the longest escaped path that is looked at; a longer one is not found.
+// maxPath is the maximum length of an escaped path. A longer one is not found.
 const maxPath = 4096
 
-// Param is one captured, unescaped value of a path.
+// Param is the unescaped value of one parameter of a path.
 type Param struct{ Name, Value string }
 
-// Params are the captured values in the order of the pattern.
+// Params has the values in the order of the pattern.
 type Params []Param
 
-// Get is the value of the named parameter, "" when the pattern has none of that name.
+// Get returns the value of a parameter, or "" if the pattern does not have it.
 func (p Params) Get(name string) string {
 	for i := range p {
 		if p[i].Name == name {
@@ -37,10 +43,11 @@ func (p Params) Get(name string) string {
 	return ""
 }
 
-// Handler serves a request whose path has matched.
+// Handler serves a request whose path matches.
 type Handler func(http.ResponseWriter, *http.Request, Params)
 
-// Router is an http.Handler. Register everything first: it is built at the first request and not changed afterwards.
+// Router is an http.Handler. Register all patterns first: the first request
+// builds the router, and it does not change after that.
 type Router struct {
 	// NotFound serves every path that has no operation, the user interface's too; by default a bare 404.
 	NotFound http.Handler
@@ -63,7 +70,7 @@ type candidate struct {
 	closer []*candidate
 }
 
-// New makes an empty router.
+// New returns an empty router.
 func New() *Router {
 	rt := &Router{
 		NotFound:         http.NotFoundHandler(),
@@ -74,9 +81,11 @@ func New() *Router {
 	return rt
 }
 
-// Handle registers a pattern such as /vms/:vm_id/:action or /ipsets/:name/members/*cidr. A :name captures one segment,
-// which is never empty, "." or ".."; a *name comes last and captures the rest, slashes included. It panics when the
-// pattern is malformed or answers exactly the same paths as an earlier one.
+// Handle registers a pattern such as /vms/:vm_id/:action or
+// /ipsets/:name/members/*cidr. A :name captures one segment, which is never
+// empty, "." or "..". A *name comes last and captures the rest, with its
+// slashes. Handle panics if the pattern is malformed or matches exactly the
+// same paths as an earlier one.
 func (rt *Router) Handle(method, pattern string, handler Handler) {
 	if rt.index != nil {
 		panic("route: " + method + " " + pattern + " registered after the first request")
@@ -121,7 +130,7 @@ func (c *candidate) same(other *candidate) bool {
 	})
 }
 
-// rank orders the kinds of segments: literals first, catch-alls last.
+// rank orders the kinds of segments: literals first, catch-all parameters last.
 func rank(segment string) int {
 	switch {
 	case strings.HasPrefix(segment, ":"):
@@ -132,8 +141,10 @@ func rank(segment string) int {
 	return 0
 }
 
-// Match is the handler, the pattern and the parameters for a method and an escaped path; a HEAD that is not
-// registered gets GET's. ok is false when no pattern fits, or when another method's fits the path more closely.
+// Match returns the handler, the pattern and the parameters for a method and an
+// escaped path. A HEAD that is not registered gets the handler of GET. ok is
+// false if no pattern matches, or if the pattern of another method is closer to
+// the path.
 func (rt *Router) Match(method, escaped string) (handler Handler, pattern string, params Params, ok bool) {
 	rt.build()
 	if len(escaped) == 0 || len(escaped) > maxPath {
@@ -157,7 +168,8 @@ func (rt *Router) Match(method, escaped string) (handler Handler, pattern string
 	return nil, "", nil, false
 }
 
-// Knows reports whether a path may have the method at all. TRACE and OPTIONS are never handled.
+// Knows reports whether any path can have the method. TRACE and OPTIONS are
+// never handled.
 func Knows(method string) bool {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete:
@@ -166,7 +178,8 @@ func Knows(method string) bool {
 	return false
 }
 
-// Allowed lists the methods that the escaped path has, sorted; empty when it is unknown.
+// Allowed returns the methods of an escaped path, sorted. It is empty for an
+// unknown path.
 func (rt *Router) Allowed(escaped string) []string {
 	var methods []string
 	for method := range rt.routes {

@@ -8,7 +8,7 @@ import (
 	"github.com/hostler/hostler/core/schedule"
 )
 
-// shapes are the schemas of the kinds' parameters by kind.
+// shapes has the shape of the parameters for each kind of job.
 type shapes map[string]*op.Shape
 
 func newShapes(kinds []schedule.Kind) shapes {
@@ -23,7 +23,7 @@ func (s shapes) check(kind schedule.Kind, params json.RawMessage) []problem.Faul
 	return s[kind.Name].Faults(params, "body.params")
 }
 
-// createFaults is what the body's own schema cannot tell.
+// createFaults returns the faults that the schema cannot express.
 func (h handlers) createFaults(body []byte) []problem.Fault {
 	given := parse(body)
 	if _, ok := given["timezone"]; !ok {
@@ -35,13 +35,14 @@ func (h handlers) createFaults(body []byte) []problem.Fault {
 	return h.faults(given)
 }
 
-// updateFaults is the same for a body of which everything may be absent.
+// updateFaults does the same for a body in which every field is optional.
 func (h handlers) updateFaults(body []byte) []problem.Fault {
 	return h.faults(parse(body))
 }
 
-// faults looks at those fields that are there and of the right type; the schema names the others. Parameters are held
-// against their kind's schema where the kind is there as well.
+// faults checks the fields that are present and have the right type; the schema
+// reports the others. It checks the parameters against the shape of the kind if
+// the kind is present, too.
 func (h handlers) faults(given map[string]any) []problem.Fault {
 	draft, looked := schedule.Input{Params: json.RawMessage("{}")}, map[string]bool{}
 	for key, field := range map[string]*string{"name": &draft.Name, "cron": &draft.Cron, "timezone": &draft.Timezone,
@@ -62,7 +63,8 @@ func (h handlers) faults(given map[string]any) []problem.Fault {
 	return faults
 }
 
-// parse gives the body's members: texts as such, objects as their JSON, null as nil.
+// parse returns the members of a body: strings as such, objects as their JSON,
+// and null as nil.
 func parse(body []byte) map[string]any {
 	var members map[string]json.RawMessage
 	given := map[string]any{}

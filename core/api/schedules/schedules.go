@@ -1,4 +1,6 @@
-// Package schedules is the HTTP resource of schedules.
+// Package schedules is the HTTP resource of schedules, which create jobs at
+// certain times. Besides the schedules themselves, it returns the kinds of jobs
+// that can be scheduled and the next times of a cron expression.
 package schedules
 
 import (
@@ -13,7 +15,7 @@ import (
 	"github.com/hostler/hostler/core/schedule"
 )
 
-// Deps is what the resource works with.
+// Deps has what the operations of this package need.
 type Deps struct{ Schedules *schedule.Store }
 
 type handlers struct {
@@ -23,7 +25,8 @@ type handlers struct {
 
 const tag = "Schedules"
 
-// clocks is told wherever a time can be written.
+// clocks is the part of the description that all operations which write a time
+// share.
 const clocks = "`cron` has exactly five fields: minute, hour, day of month, month and day of week, with lists, " +
 	"ranges, steps and names such as `MON` and `JAN`; the shortest interval is a minute. Seconds, macros such " +
 	"as `@daily`, and expressions that never match are not accepted. If both day fields are given, a day that " +
@@ -41,7 +44,7 @@ const clocks = "`cron` has exactly five fields: minute, hour, day of month, mont
 	"guest, except the newest ones; items created otherwise and protected backups are kept. Therefore `keep` " +
 	"together with `protected` is 422. Parameters must name guests in exactly one way; otherwise 422."
 
-// Register declares the operations.
+// Register declares the operations of this package.
 func Register(a *op.API, deps Deps) {
 	if deps.Schedules == nil { // for the document alone
 		deps.Schedules = schedule.New(schedule.Config{})
@@ -101,7 +104,7 @@ func (h handlers) list(ctx context.Context, in *listInput) (*op.List[*schedule.S
 	return &op.List[*schedule.Schedule]{Total: total, Body: found}, err
 }
 
-// Kind is a kind of job that a schedule may ask for.
+// Kind is a kind of job that a schedule can create.
 type Kind struct {
 	Kind    string          `json:"kind" example:"vm.start"`
 	Summary string          `json:"summary" example:"Start a VM"`
@@ -178,7 +181,8 @@ func set[T any](field *T, given op.Optional[T]) {
 	}
 }
 
-// params is the object as it is kept; none is the empty one.
+// params returns the parameters in the form in which they are stored. No
+// parameters are an empty object.
 func params(o op.Object) json.RawMessage {
 	if len(o) == 0 || string(o) == "null" {
 		return json.RawMessage("{}")
@@ -194,7 +198,7 @@ func (h handlers) remove(ctx context.Context, in *oneInput) (*op.Empty, error) {
 	return nil, h.schedules.Delete(ctx, in.ID)
 }
 
-// RunResult is the answer to a run.
+// RunResult is the answer of run.
 type RunResult struct {
 	Job  job.View   `json:"job" doc:"The first job"`
 	Jobs []job.View `json:"jobs" doc:"All jobs that the run started, including job"`
@@ -210,12 +214,12 @@ func (h handlers) run(ctx context.Context, in *oneInput) (*op.Body[RunResult], e
 	return &op.Body[RunResult]{Body: started(job.Views(made))}, nil
 }
 
-// created makes the answer of create again.
+// created rebuilds the answer of create for a repeated Idempotency-Key.
 func (h handlers) created(ctx context.Context, made idempotency.Result) (any, error) {
 	return h.schedules.Get(ctx, made.Target())
 }
 
-// ran makes the answer of run again.
+// ran rebuilds the answer of run for a repeated Idempotency-Key.
 func (h handlers) ran(ctx context.Context, made idempotency.Result) (any, error) {
 	var kept []job.View
 	if made.Decode(&kept) != nil { // kept by an earlier release, which returned the first job only

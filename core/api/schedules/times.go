@@ -12,12 +12,12 @@ type timesInput struct {
 	Timezone string `query:"timezone" default:"UTC" minLength:"1" maxLength:"64" example:"Europe/Berlin" doc:"Name of a time zone in the IANA database"`
 }
 
-// Times are when an expression is due.
+// Times has the next times of a cron expression.
 type Times struct {
 	Times []time.Time `json:"times" doc:"Next times, soonest first; fewer if there are not as many"`
 }
 
-// coming is how many times are told.
+// coming is how many times are returned.
 const coming = 5
 
 func (h handlers) times(ctx context.Context, in *timesInput) (*op.Body[Times], error) {

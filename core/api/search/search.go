@@ -1,4 +1,6 @@
-// Package search is the HTTP resource of the search over things of all kinds.
+// Package search is the HTTP resource of the search over guests, hosts, nodes,
+// storages, schedules, the catalog and jobs. Package core/search parses the
+// query and ranks the results.
 package search
 
 import (
@@ -10,12 +12,12 @@ import (
 	"github.com/hostler/hostler/core/search"
 )
 
-// Deps is what the resource works with.
+// Deps has what the operations of this package need.
 type Deps struct{ Search *search.Store }
 
 type handlers struct{ search *search.Store }
 
-// Register declares the operation.
+// Register declares the operation of this package.
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Search}
 	op.Get(a, "/api/v1/search", h.find, op.Spec{

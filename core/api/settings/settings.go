@@ -1,4 +1,5 @@
-// Package settings is the HTTP resource of the instance's settings and of its features that can be switched off.
+// Package settings is the HTTP resource of the settings of the instance, and of
+// the features that can be disabled.
 package settings
 
 import (
@@ -13,14 +14,14 @@ import (
 	"github.com/hostler/hostler/core/setting"
 )
 
-// Deps is what the operations work with.
+// Deps has what the operations of this package need.
 type Deps struct{ Settings *setting.Store }
 
 type handlers struct{ settings *setting.Store }
 
 const tag = "Settings"
 
-// Register declares the operations.
+// Register declares the operations of this package.
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Settings}
 	op.Get(a, "/api/v1/settings", h.list, op.Spec{
@@ -45,7 +46,7 @@ func Register(a *op.API, deps Deps) {
 	})
 }
 
-// Setting is one setting.
+// Setting is one setting with its value.
 type Setting struct {
 	Key     string `json:"key" example:"poll.interval_s"`
 	Value   any    `json:"value" doc:"Current value"`
@@ -79,12 +80,14 @@ func listed(values []setting.Value, err error) (*op.Body[[]Setting], error) {
 	return &op.Body[[]Setting]{Body: all}, nil
 }
 
-// SettingsPatch holds new values by name. Its names and values are checked by core/setting, all at once.
+// SettingsPatch has the new values by name. Package core/setting checks the
+// names and values, all at once.
 type SettingsPatch map[string]json.RawMessage
 
 var _ huma.SchemaProvider = SettingsPatch{}
 
-// Schema is an object of anything that names the known keys for people.
+// Schema implements huma.SchemaProvider. It accepts every object and lists for
+// people the settings that exist.
 func (SettingsPatch) Schema(huma.Registry) *huma.Schema {
 	s := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true, Properties: map[string]*huma.Schema{},
 		Examples: []any{map[string]any{"poll.interval_s": 30}}}
@@ -100,7 +103,7 @@ func (h handlers) patch(ctx context.Context, in *patchInput) (*op.Body[[]Setting
 	return listed(h.settings.Update(ctx, setting.Changes(in.Body)))
 }
 
-// Entitlement is a feature that can be switched off.
+// Entitlement is a feature that can be disabled.
 type Entitlement struct {
 	Name        string `json:"name" example:"store.catalog"`
 	Enabled     bool   `json:"enabled"`

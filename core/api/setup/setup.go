@@ -1,4 +1,6 @@
-// Package setup is the HTTP side of the first start: making the first owner with the one-time token.
+// Package setup is the HTTP resource of the first start. Without a log-in, but
+// with the one-time token from the state directory of the service, it creates
+// the first owner. After that both operations answer 409 already_set_up.
 package setup
 
 import (
@@ -10,12 +12,12 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Deps is what the operations work with.
+// Deps has what the operations of this package need.
 type Deps struct{ Setup *identity.Setup }
 
 type handlers struct{ setup *identity.Setup }
 
-// Register declares the operations.
+// Register declares the operations of this package.
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Setup}
 	op.Get(a, "/api/v1/setup", h.needed, op.Spec{
@@ -31,7 +33,7 @@ func Register(a *op.API, deps Deps) {
 	})
 }
 
-// State says whether setup is needed.
+// State says whether the instance still needs its first owner.
 type State struct {
 	Needed bool `json:"needed" example:"true" doc:"Always true; a finished setup returns 409"`
 }
@@ -62,7 +64,7 @@ type completeOutput struct {
 	}
 }
 
-// FirstOwner is the account that the setup has made.
+// FirstOwner is the account that complete has created.
 type FirstOwner struct {
 	ID          int64   `json:"id" example:"1"`
 	Email       string  `json:"email" example:"anna@example.com"`

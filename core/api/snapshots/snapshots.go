@@ -1,4 +1,6 @@
-// Package snapshots is the HTTP resource of the snapshots of VMs and apps.
+// Package snapshots is the HTTP resource of the snapshots of VMs and apps: to
+// list, take, delete and roll back to them. The list comes from the hypervisor
+// and is not stored; the others start jobs.
 package snapshots
 
 import (
@@ -14,12 +16,13 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// Guests names VMs or apps for work on them.
+// Guests finds the VM or the app that a path names. Package vm and package app
+// implement it.
 type Guests interface {
 	Request(ctx context.Context, id, team int64, confirm *string) (guest.Request, error)
 }
 
-// Deps is what the resource works with.
+// Deps has what the operations of this package need.
 type Deps struct {
 	VMs, Apps Guests
 	Actor     *guest.Actor
@@ -30,7 +33,7 @@ type handlers struct {
 	actor  *guest.Actor
 }
 
-// Register declares the operations, the same four for VMs and for apps.
+// Register declares the same four operations for VMs and for apps.
 func Register(a *op.API, deps Deps) {
 	for _, s := range []struct {
 		kind, one, tag string
@@ -72,7 +75,7 @@ func Register(a *op.API, deps Deps) {
 	}
 }
 
-// request is the guest that the path names.
+// request returns the guest that the path names.
 func (h handlers) request(ctx context.Context, confirm *string) (guest.Request, error) {
 	found := op.ResourceOf(ctx)
 	return h.guests.Request(ctx, found.ID, found.TeamID, confirm)
@@ -129,7 +132,7 @@ func (h handlers) rollBack(ctx context.Context, in *rollBackInput) (*op.Body[gue
 	return start(ctx, h, guest.RollBack, confirm, hypervisor.RollbackSpec{Name: in.Name})
 }
 
-// start asks for a job on the guest that the path names.
+// start starts a job on the guest that the path names.
 func start[P any](ctx context.Context, h handlers, work guest.Work[P], confirm *string, spec P) (*op.Body[guest.StartResult], error) {
 	r, err := h.request(ctx, confirm)
 	if err != nil {
@@ -139,7 +142,8 @@ func start[P any](ctx context.Context, h handlers, work guest.Work[P], confirm *
 	return &op.Body[guest.StartResult]{Body: started}, err
 }
 
-// started makes the answer of take and rollBack again.
+// started rebuilds the answer of take and rollBack for a repeated
+// Idempotency-Key.
 func (h handlers) started(ctx context.Context, made idempotency.Result) (any, error) {
 	r, err := h.request(ctx, nil)
 	if err != nil {

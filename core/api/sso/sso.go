@@ -1,4 +1,6 @@
-// Package sso is the HTTP resource of single sign-on: the providers. Log-in by them is among the operations of log-in.
+// Package sso is the HTTP resource of identity providers for single sign-on: to
+// configure and test them. The log-in with a provider is in package
+// core/api/auth.
 package sso
 
 import (
@@ -12,14 +14,15 @@ import (
 	"github.com/hostler/hostler/core/sso"
 )
 
-// Deps is what the resource works with.
+// Deps has what the operations of this package need.
 type Deps struct{ Providers *sso.Store }
 
 type handlers struct{ providers *sso.Store }
 
 const tag = "Single sign-on"
 
-// form is told wherever a provider can be written.
+// form is the part of the description that all operations which write a
+// provider share.
 const form = "`issuer` is an `https://` URL below which its discovery document is found. Redirects are not " +
 	"followed and no proxy is used. Private addresses are refused unless `allow_private` is set; loopback and " +
 	"link-local addresses are refused unless the configuration of the service allows them. The check applies " +
@@ -33,7 +36,7 @@ const form = "`issuer` is an `https://` URL below which its discovery document i
 	"active owner with a password never loses that role. The second factor of an account is required unless " +
 	"the token contains `mfa` in `amr`."
 
-// Register declares the operations.
+// Register declares the operations of this package.
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Providers}
 	const all, one = "/api/v1/identity-providers", "/api/v1/identity-providers/:provider_id"
@@ -115,12 +118,13 @@ func (h handlers) create(ctx context.Context, in *createInput) (*op.Body[*sso.Pr
 	return &op.Body[*sso.Provider]{Body: made}, err
 }
 
-// again makes the answer of create again, with the provider as it is now.
+// again rebuilds the answer of create for a repeated Idempotency-Key, with the
+// current state of the provider.
 func (h handlers) again(ctx context.Context, made idempotency.Result) (any, error) {
 	return h.providers.Get(ctx, made.Target())
 }
 
-// ProviderPath names a provider in the path.
+// ProviderPath has the path parameter of an identity provider.
 type ProviderPath struct {
 	ID int64 `path:"provider_id" minimum:"1" doc:"ID of the provider"`
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
-// contents declares the operations on what lies on a storage.
+// contents declares the operations on the content of storages.
 func (h handlers) contents(a *op.API) {
 	op.Get(a, one+"/content", h.content, op.Spec{
 		ID: "list_storage_content", Summary: "List the content of a storage", Tag: tag, Role: identity.Viewer, On: op.Host, Calls: true,

@@ -1,4 +1,7 @@
-// Package storage is the HTTP resource of storages and of what lies on them.
+// Package storage is the HTTP resource of storages and of their content. The
+// operations on storages themselves, such as to attach or detach one, are in
+// storage.go; those on the content, such as volumes and container templates,
+// are in content.go. Uploads are in package core/api/uploads.
 package storage
 
 import (
@@ -18,7 +21,7 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
-// Deps is what the resource works with.
+// Deps has what the operations of this package need.
 type Deps struct {
 	Storages *storage.Store
 }
@@ -32,7 +35,7 @@ const (
 	changeTime = 3 * time.Minute
 )
 
-// Register declares the operations.
+// Register declares the operations of this package.
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps}
 	h.definitions(a)
@@ -98,12 +101,13 @@ func (h handlers) list(ctx context.Context, in *listInput) (*op.List[storage.Sto
 	return &op.List[storage.Storage]{Total: total, Body: found}, err
 }
 
-// Config holds the keys of a definition. Which there are is the hypervisor's word: core/storage checks all of them at once.
+// Config has the keys of the definition of a storage. The hypervisor determines
+// which keys exist. Package core/storage checks them all at once.
 type Config map[string]json.RawMessage
 
 var _ huma.SchemaProvider = Config{}
 
-// Schema is an object of anything.
+// Schema implements huma.SchemaProvider. It accepts every object.
 func (Config) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true,
 		Examples: []any{map[string]any{"server": "192.0.2.30", "export": "/srv/vms", "content": []any{"images", "iso"}}}}
@@ -127,7 +131,7 @@ func (h handlers) attach(ctx context.Context, in *attachInput) (*op.Body[storage
 	return &op.Body[storage.AttachResult]{Body: done}, err
 }
 
-// attached makes the answer of attach again.
+// attached rebuilds the answer of attach for a repeated Idempotency-Key.
 func (h handlers) attached(ctx context.Context, made idempotency.Result) (any, error) {
 	return h.Storages.ReplayAttach(ctx, made)
 }
@@ -137,7 +141,7 @@ func (h handlers) types(ctx context.Context, _ *struct{}) (*op.List[storage.Type
 	return &op.List[storage.Type]{Total: len(all), Body: all}, err
 }
 
-// StoragePath is the name of a storage in a path.
+// StoragePath has the path parameter of a storage.
 type StoragePath struct {
 	Name string `path:"name" maxLength:"100" example:"nas"`
 }
@@ -186,7 +190,8 @@ func (h handlers) detach(ctx context.Context, in *detachInput) (*op.Body[storage
 	return &op.Body[storage.DetachResult]{Body: done}, err
 }
 
-// again makes the answer of an operation that began a job again.
+// again rebuilds the answer of an operation that started a job, for a repeated
+// Idempotency-Key.
 func (h handlers) again(ctx context.Context, made idempotency.Result) (any, error) {
 	return h.Storages.ReplayStart(ctx, made)
 }

@@ -55,7 +55,7 @@ func (h handlers) members(ctx context.Context, in *membersInput) (*op.List[TeamM
 	return op.ShowList(memberOf)(h.users.Members(ctx, in.ID, in.Offset(), in.Limit()))
 }
 
-// MemberPath names a team and a user in the path.
+// MemberPath has the path parameters of a team and a user.
 type MemberPath struct {
 	TeamPath
 	UserID int64 `path:"user_id" doc:"ID of the user"`
@@ -83,7 +83,7 @@ func (h handlers) setMember(ctx context.Context, in *memberInput) (*op.Body[Team
 	return op.Show(memberOf)(h.users.SetMember(ctx, identity.FromContext(ctx), in.ID, in.UserID, role))
 }
 
-// RemoveMemberResult is the answer of a removal.
+// RemoveMemberResult is the answer of removeMember.
 type RemoveMemberResult struct {
 	Removed bool `json:"removed" example:"true"`
 }

@@ -1,4 +1,6 @@
-// Package teams is the HTTP resource of teams and their members.
+// Package teams is the HTTP resource of teams and their members. Hosts and
+// guests belong to teams, and the role of a user in a team applies to what
+// belongs to it.
 package teams
 
 import (
@@ -13,14 +15,14 @@ import (
 	"github.com/hostler/hostler/core/identity"
 )
 
-// Deps is what the operations work with.
+// Deps has what the operations of this package need.
 type Deps struct{ Users *identity.Store }
 
 type handlers struct{ users *identity.Store }
 
 const tag = "Teams"
 
-// Register declares the operations.
+// Register declares the operations of this package.
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Users}
 	op.Get(a, "/api/v1/teams", h.list, op.Spec{
@@ -52,7 +54,7 @@ func Register(a *op.API, deps Deps) {
 	registerMembers(a, h)
 }
 
-// Team is a team as it is listed.
+// Team is a team in the form of the API.
 type Team struct {
 	ID          int64     `json:"id" example:"2"`
 	Name        string    `json:"name" example:"Web shop"`
@@ -88,7 +90,8 @@ func (in *createInput) team() identity.NewTeam {
 	return identity.NewTeam{Name: in.Body.Name, Description: in.Body.Description, Slug: in.Body.Slug}
 }
 
-// Resolve implements huma.Resolver: what the schema cannot say is told together with what it can.
+// Resolve implements huma.Resolver. It checks what the schema cannot express,
+// so that one answer has these faults and those of the schema.
 func (in *createInput) Resolve(huma.Context) []error {
 	team := in.team()
 	if err := team.Check(); err != nil {
@@ -101,7 +104,7 @@ func (h handlers) create(ctx context.Context, in *createInput) (*op.Body[Team], 
 	return shown(h.users.CreateTeam(ctx, identity.FromContext(ctx), in.team()))
 }
 
-// TeamPath names a team in the path.
+// TeamPath has the path parameter of a team.
 type TeamPath struct {
 	ID int64 `path:"team_id" doc:"ID of the team"`
 }
@@ -120,7 +123,7 @@ func (h handlers) patch(ctx context.Context, in *patchInput) (*op.Body[Team], er
 	}))
 }
 
-// text is the given text, empty for null, which clears a description.
+// text returns the text, or "" for null, which clears the description.
 func text(o op.Optional[string]) *string {
 	if !o.Set {
 		return nil
@@ -128,7 +131,7 @@ func text(o op.Optional[string]) *string {
 	return &o.Value
 }
 
-// DeleteResult is the answer of a team's deletion.
+// DeleteResult is the answer of remove.
 type DeleteResult struct {
 	Deleted bool  `json:"deleted" example:"true"`
 	Hosts   int64 `json:"hosts" example:"3" doc:"Number of hosts that moved to the team default"`
@@ -147,7 +150,7 @@ func (h handlers) remove(ctx context.Context, in *removeInput) (*op.Body[DeleteR
 	return &op.Body[DeleteResult]{Body: DeleteResult{Deleted: true, Hosts: hosts}}, nil
 }
 
-// created makes the answer of create again.
+// created rebuilds the answer of create for a repeated Idempotency-Key.
 func (h handlers) created(ctx context.Context, made idempotency.Result) (any, error) {
 	t, err := h.users.Team(ctx, made.Target())
 	if err != nil {

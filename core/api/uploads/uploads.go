@@ -1,4 +1,6 @@
-// Package uploads is the HTTP resource of files that are sent to a storage.
+// Package uploads is the HTTP resource of files that clients upload to a
+// storage. The service first receives the whole file and computes its checksum;
+// then a job sends it to the storage. A second operation returns the progress.
 package uploads
 
 import (
@@ -17,7 +19,7 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
-// Deps is what the resource works with.
+// Deps has what the operations of this package need.
 type Deps struct{ Uploads *upload.Store }
 
 type handlers struct{ uploads *upload.Store }
@@ -32,7 +34,7 @@ const (
 	rate = 1 << 10
 )
 
-// Register declares the operations.
+// Register declares the operations of this package.
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Uploads}
 	op.Upload(a, "/api/v1/storage/:host_id/:name/content", h.upload, op.Spec{
@@ -85,7 +87,7 @@ func (h handlers) upload(ctx context.Context, in *uploadInput, f *op.UploadBody)
 	return &op.Body[upload.UploadResult]{Body: started}, err
 }
 
-// next is the next part of a form, whose body is f.
+// next returns the next part of the form in the body f.
 func next(f *op.UploadBody, parts *multipart.Reader) (upload.Part, error) {
 	part, err := parts.NextRawPart()
 	if broken := f.Err(); broken != nil {
@@ -103,7 +105,7 @@ func next(f *op.UploadBody, parts *multipart.Reader) (upload.Part, error) {
 	return upload.Part{Field: params["name"], File: file, FileName: name, Body: partBody{part}}, nil
 }
 
-// partBody is the body of a part whose errors are problems.
+// partBody is the body of a part of the form. Its errors are problems.
 type partBody struct{ io.Reader }
 
 func (b partBody) Read(p []byte) (int, error) {
@@ -114,7 +116,8 @@ func (b partBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// formError is the problem of a form that cannot be read. io.EOF stays what it is.
+// formError returns the problem of a form that cannot be read. It returns
+// io.EOF unchanged.
 func formError(err error) error {
 	var known *problem.Error
 	if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &known) {

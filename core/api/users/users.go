@@ -1,4 +1,7 @@
-// Package users is the HTTP resource of accounts: what admins see of them and do with them.
+// Package users is the HTTP resource of user accounts for admins: to list,
+// create, change and delete users, and to reset their passwords and second
+// factors. The operations of a user on the own account are in package
+// core/api/auth.
 package users
 
 import (
@@ -11,18 +14,19 @@ import (
 	"github.com/hostler/hostler/core/identity"
 )
 
-// Deps is what the operations work with.
+// Deps has what the operations of this package need.
 type Deps struct{ Users *identity.Store }
 
 type handlers struct{ users *identity.Store }
 
 const tag = "Users"
 
-// outranks is said of every operation on one user.
+// outranks is the part of the description that all operations on one user
+// share.
 const outranks = "A user with a role in any team that is higher than your role in the team `default` is 403 " +
 	"`forbidden`: otherwise you could set that user's password and use that role."
 
-// Register declares the operations.
+// Register declares the operations of this package.
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Users}
 	op.Get(a, "/api/v1/users", h.list, op.Spec{
@@ -77,7 +81,7 @@ func Register(a *op.API, deps Deps) {
 	})
 }
 
-// Account is a user as admins see one.
+// Account is a user in the form that admins see.
 type Account struct {
 	ID          int64      `json:"id" example:"7"`
 	Email       string     `json:"email" example:"anna@example.com"`
@@ -126,12 +130,12 @@ func (h handlers) list(ctx context.Context, in *struct{ op.Page }) (*op.List[Acc
 	return op.ShowList(accountOf)(h.users.Users(ctx, in.Offset(), in.Limit()))
 }
 
-// UserPath names a user in the path.
+// UserPath has the path parameter of a user.
 type UserPath struct {
 	ID int64 `path:"user_id" doc:"ID of the user"`
 }
 
-// DeleteResult is the answer of a deletion.
+// DeleteResult is the answer of remove.
 type DeleteResult struct {
 	Deleted bool `json:"deleted" example:"true"`
 }
@@ -148,7 +152,7 @@ func (h handlers) remove(ctx context.Context, in *removeInput) (*op.Body[DeleteR
 	return &op.Body[DeleteResult]{Body: DeleteResult{Deleted: true}}, nil
 }
 
-// created makes the answer of creating a user again.
+// created rebuilds the answer of create for a repeated Idempotency-Key.
 func (h handlers) created(ctx context.Context, made idempotency.Result) (any, error) {
 	p, err := h.users.Profile(ctx, made.Target())
 	if err != nil {

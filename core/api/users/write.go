@@ -23,8 +23,9 @@ type createInput struct {
 
 var _ huma.Resolver = (*createInput)(nil)
 
-// Resolve implements huma.Resolver: what the schema cannot say is told together with what it can. A role that the caller
-// may not give is refused before any of it.
+// Resolve implements huma.Resolver. It checks what the schema cannot express,
+// so that one answer has these faults and those of the schema. A role that the
+// caller may not assign is refused before any fault.
 func (in *createInput) Resolve(ctx huma.Context) []error {
 	role, err := identity.ParseRole(in.Body.Role.Value)
 	if caller := identity.FromContext(ctx.Context()); err == nil && caller != nil && role > caller.Instance() {
@@ -40,7 +41,7 @@ func (in *createInput) Resolve(ctx huma.Context) []error {
 	return []error{problem.Invalid(faults...)}
 }
 
-// faultsOf are the faults that a check has found; nil has none.
+// faultsOf returns the faults in the error of a check, or nil.
 func faultsOf(err error) []problem.Fault {
 	found, ok := errors.AsType[*problem.Error](err)
 	if !ok {
@@ -59,7 +60,7 @@ func (h handlers) create(ctx context.Context, in *createInput) (*op.Body[Account
 	}))
 }
 
-// defaultRole is the role in the default team that a new user gets.
+// defaultRole returns the role of a new user in the default team.
 func defaultRole(given op.Optional[string]) (map[int64]identity.Role, error) {
 	switch {
 	case given.Null:
@@ -92,8 +93,9 @@ func (in *patchInput) change() identity.UserChange {
 	return change
 }
 
-// Resolve implements huma.Resolver: a bad name is told together with the null that is refused. By itself it is told after
-// the 403 of a user whom the caller may not manage.
+// Resolve implements huma.Resolver. A bad name is reported together with a null
+// that is refused. If it is the only fault, it is reported after the 403 of a
+// user whom the caller may not manage.
 func (in *patchInput) Resolve(huma.Context) []error {
 	if err := in.change().Check(); err != nil && in.Body.IsActive.Null {
 		return []error{err}
@@ -113,7 +115,7 @@ type resetInput struct {
 	}
 }
 
-// PasswordResetResult is the answer of a reset password.
+// PasswordResetResult is the answer of resetPassword.
 type PasswordResetResult struct {
 	SessionsRevoked int64 `json:"sessions_revoked" example:"2" doc:"Number of sessions that ended"`
 	KeysRevoked     int64 `json:"keys_revoked" example:"0" doc:"Number of revoked API keys"`

@@ -43,7 +43,7 @@ func (h handlers) create(ctx context.Context, in *createInput) (*op.Body[guest.C
 	return &op.Body[guest.CreateResult]{Body: done}, err
 }
 
-// made makes the answer of create again.
+// made rebuilds the answer of create for a repeated Idempotency-Key.
 func (h handlers) made(ctx context.Context, made idempotency.Result) (any, error) {
 	return h.vms.Actor.ReplayCreate(ctx, made, false)
 }

@@ -1,4 +1,7 @@
-// Package vms is the HTTP resource of virtual machines.
+// Package vms is the HTTP resource of virtual machines: to list, get, create
+// and destroy them, and to change their power state. The configuration,
+// snapshots, clones, migrations, network interfaces, options and consoles of
+// VMs each have a package of their own.
 package vms
 
 import (
@@ -14,14 +17,14 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// Deps is what the resource works with.
+// Deps has what the operations of this package need.
 type Deps struct{ VMs *vm.Store }
 
 type handlers struct{ vms *vm.Store }
 
 const tag = "VMs"
 
-// Register declares the operations.
+// Register declares the operations of this package.
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps.VMs}
 	op.Get(a, "/api/v1/vms", h.list, op.Spec{
@@ -134,7 +137,7 @@ func (h handlers) act(ctx context.Context, in *actInput) (*op.Body[guest.StartRe
 	return &op.Body[guest.StartResult]{Body: started}, err
 }
 
-// acted makes the answer of act again.
+// acted rebuilds the answer of act for a repeated Idempotency-Key.
 func (h handlers) acted(ctx context.Context, made idempotency.Result) (any, error) {
 	g, err := h.vms.Get(ctx, op.ResourceOf(ctx).ID)
 	if err != nil {

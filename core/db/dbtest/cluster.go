@@ -1,9 +1,5 @@
 package dbtest
 
-// The server of the tests is one throw-away cluster per test process, started on first use. It is without durability and so
-// fast. A watchdog process holds the reading end of a pipe from the test process: when that process ends in any way, kill -9
-// included, the kernel closes the pipe, and the watchdog stops PostgreSQL and removes its folder. No TestMain is needed.
-
 import (
 	"context"
 	"errors"
@@ -20,11 +16,22 @@ import (
 	"github.com/hostler/hostler/core/db/private"
 )
 
-// ServerVariable names a PostgreSQL that exists already, as a URL of a role that may create databases; it is used as it is.
+// ServerVariable is the environment variable with the URL of an existing
+// PostgreSQL server to use. Its role must be allowed to create databases. The
+// server's settings are used as they are.
 const ServerVariable = "HOSTLER_TEST_DATABASE_URL"
 
-// Server returns the connection string of a superuser on the PostgreSQL server that ServerVariable names. Without the variable, the first
-// call starts a server for this process, with 600 connections, which disappears with the process.
+// Server returns the connection string of a superuser on the server that
+// ServerVariable names. Without the variable, the first call starts a server
+// for this process, with 600 connections. The server disappears with the
+// process.
+//
+// It differs from a production server: it has no durability (fsync,
+// full_page_writes and synchronous_commit are off), no autovacuum, no JIT, and
+// it always uses generic plans. A watchdog process holds the reading end of a
+// pipe from the test process. When that process ends in any way, kill -9
+// included, the kernel closes the pipe, and the watchdog stops PostgreSQL and
+// removes its folder. No TestMain is needed.
 func Server() (string, error) {
 	// Not os.Getenv: go test reuses cached results only if the variables that a test read are unchanged, and the address changes each time.
 	if given, _ := syscall.Getenv(ServerVariable); given != "" {
@@ -52,8 +59,10 @@ var server = sync.OnceValues(func() (string, error) {
 	return connection, nil
 })
 
-// watchdog runs as PostgreSQL's user. $1 is the folder, $2 the program; the rest are its arguments. The first line on
-// standard input says that the data directory is there; the end of input says that the test process is gone.
+// watchdog runs as the user of PostgreSQL. $1 is the folder, $2 the program,
+// and the rest are its arguments. The first line on standard input says that
+// the data directory is ready; the end of input says that the test process has
+// ended.
 const watchdog = `trap '' HUP INT TERM
 dir=$1; shift
 if read -r line; then
@@ -65,6 +74,7 @@ fi
 cd / && rm -rf "$dir"
 `
 
+// throwaway is a server with its folder, which a watchdog removes.
 type throwaway struct {
 	binaries private.Binaries
 	account  private.Account
@@ -72,7 +82,8 @@ type throwaway struct {
 	pipe     *os.File
 }
 
-// keepAlive holds the pipe to the watchdog for the life of the process; a collected file would be a closed one.
+// keepAlive keeps the pipe to the watchdog open for the life of the process.
+// Without it, the garbage collector would close the file.
 var keepAlive throwaway
 
 func (t *throwaway) start(ctx context.Context) (string, error) {
@@ -92,8 +103,9 @@ func (t *throwaway) start(ctx context.Context) (string, error) {
 	return "postgres://" + private.Superuser + "@/postgres?" + query.Encode(), nil
 }
 
-// watch makes the folder and starts the watchdog in it: in the first place where PostgreSQL's user can enter it and a
-// socket's path does not grow too long.
+// watch creates the folder and starts the watchdog in it. It takes the first
+// place that the user of PostgreSQL can enter and whose path is short enough
+// for a socket (108 bytes on Linux).
 func (t *throwaway) watch() error {
 	var failures []error
 	for _, base := range places() {
@@ -109,13 +121,16 @@ func (t *throwaway) watch() error {
 	return fmt.Errorf("starting the watchdog: %w", errors.Join(failures...))
 }
 
-// roomy is what must be free in memory, in bytes: the databases of one test process take a tenth of it.
+// roomy is how many bytes must be free in memory to put databases there. The
+// databases of one test process take about a tenth of it.
 const roomy = 4 << 30
 
-// places are where a server's folder may be: memory where there is room, then TMPDIR, then /tmp.
+// places are the candidates for the folder: memory if there is room, then
+// TMPDIR, then /tmp.
 func places() []string { return append(short(), os.TempDir(), "/tmp") }
 
-// short is memory or else none: its path is short enough for every socket.
+// short returns the folder in memory, if there is one. Its path is short enough
+// for any socket.
 func short() []string {
 	if dir := Memory(roomy); dir != "" {
 		return []string{dir}
@@ -159,7 +174,8 @@ func (t *throwaway) watchIn(base string) (err error) {
 	return nil
 }
 
-// settings trade durability for speed. The socket folder is named as seen from the data directory.
+// settings trade durability for speed. The folder of the socket is relative to
+// the data directory.
 var settings = []string{
 	"-c", "listen_addresses=", "-c", "unix_socket_directories=../run", "-c", "unix_socket_permissions=0700", "-c", "port=5432",
 	"-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off", "-c", "wal_level=minimal", "-c", "max_wal_senders=0",
@@ -170,7 +186,8 @@ var settings = []string{
 	"-c", "dynamic_shared_memory_type=mmap", // in its folder, which goes with it
 }
 
-// ready waits until PostgreSQL says in its file that it takes connections.
+// ready waits until PostgreSQL's postmaster.pid says that it accepts
+// connections.
 func (t *throwaway) ready(ctx context.Context) error {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()

@@ -1,4 +1,16 @@
-// Package dbtest gives every test a fresh, migrated database of its own on a real PostgreSQL.
+// Package dbtest gives every test its own migrated database on a real
+// PostgreSQL server.
+//
+//	d := dbtest.New(t)                        // an empty, migrated database
+//	dbtest.Exec(t, d, "INSERT INTO ...")      // fails the test on errors
+//	n := dbtest.Value[int64](t, d, "SELECT count(*) FROM ...")
+//
+// The first test of a process starts a server (Server). Databases are cloned
+// from a migrated template, which takes milliseconds, and are dropped after the
+// test; tests may run in parallel. The data directory with the template is
+// cached in the user's cache folder, by PostgreSQL version and schema.
+//
+// Tests that kill, freeze or fill a server use their own one (NewServer).
 package dbtest
 
 import (
@@ -24,13 +36,15 @@ import (
 	"github.com/hostler/hostler/migrations"
 )
 
-// New gives a migrated, empty database that is dropped after the test. Tests may run in parallel.
+// New returns a migrated, empty database, which is closed and dropped after the
+// test.
 func New(t testing.TB) *db.DB {
 	t.Helper()
 	return Open(t, URL(t))
 }
 
-// Open opens a database and closes it after the test: a second instance on the database of URL.
+// Open opens the database at a URL and closes it after the test. Several calls
+// with one URL act like several instances of the service.
 func Open(t testing.TB, databaseURL string) *db.DB {
 	t.Helper()
 	d, err := db.Open(t.Context(), db.Config{URL: databaseURL, Logger: hclog.NewNullLogger()})
@@ -41,7 +55,8 @@ func Open(t testing.TB, databaseURL string) *db.DB {
 	return d
 }
 
-// URL makes a migrated, empty database and returns its address. It is dropped after the test.
+// URL creates a migrated, empty database and returns its URL. It is dropped
+// after the test, even if connections to it are still open.
 func URL(t testing.TB) string {
 	t.Helper()
 	name, err := template()
@@ -51,7 +66,7 @@ func URL(t testing.TB) string {
 	return create(t, "TEMPLATE "+name)
 }
 
-// EmptyURL is like URL, without any table.
+// EmptyURL is like URL, but the database has no tables.
 func EmptyURL(t testing.TB) string {
 	t.Helper()
 	return create(t, "")
@@ -81,15 +96,17 @@ func create(t testing.TB, clause string) string {
 	return withDatabase(server, name)
 }
 
-// administration makes and drops databases.
+// administration creates and drops databases.
 type administration struct {
 	pool *pgxpool.Pool
-	// strategy ends CREATE DATABASE: what is copied as files needs no write-ahead log. Before 15, PostgreSQL knows no other way and not the
-	// word.
+	// strategy is the end of CREATE DATABASE. Copying files is faster than
+	// writing the copy to the write-ahead log. PostgreSQL before 15 always
+	// copies files and does not know the option.
 	strategy string
 }
 
-// administrator lives as long as the process: a new connection for each database would be a fifth of all.
+// administrator connects once per process: a new connection for each database
+// would take a fifth of the time.
 var administrator = sync.OnceValues(func() (a administration, err error) {
 	server, err := Server()
 	if err != nil {
@@ -108,8 +125,9 @@ var administrator = sync.OnceValues(func() (a administration, err error) {
 	return a, err
 })
 
-// template is the name of a migrated database that others are cloned from. The server of the tests has it already, unless there
-// is no cache folder; one from outside gets it once per schema.
+// template returns the name of the migrated database from which others are
+// cloned. A server of this package has it from the cache; an existing server
+// gets it once per schema.
 var template = sync.OnceValues(func() (string, error) {
 	server, err := Server()
 	if err != nil {
@@ -120,7 +138,10 @@ var template = sync.OnceValues(func() (string, error) {
 	return makeTemplate(ctx, server)
 })
 
-// makeTemplate makes the template where it is not there yet.
+// makeTemplate creates the template if it does not exist. It migrates a draft
+// and renames it at the end, so that a process that dies in between leaves no
+// half-migrated template. An advisory lock serializes the test processes that
+// share a server.
 func makeTemplate(ctx context.Context, server string) (string, error) {
 	sum, err := digest()
 	if err != nil {
@@ -162,7 +183,8 @@ func makeTemplate(ctx context.Context, server string) (string, error) {
 	return name, nil
 }
 
-// digest stands for the schema: for our migrations and those of the queue.
+// digest identifies the schema: the migrations of the service and those of the
+// job queue.
 func digest() (string, error) {
 	h := sha256.New()
 	queue, err := rivermigrate.New(riverpgxv5.New(nil), nil)

@@ -10,21 +10,27 @@ import (
 )
 
 const (
-	// shm is a file system in memory on every Linux. A database is made there in a tenth of the time that a busy disk takes.
+	// shm is a file system in memory on every Linux. Creating a database there
+	// takes a tenth of the time that it takes on a busy disk.
 	shm = "/dev/shm"
-	// noExec is the flag of a file system from which no program starts, as statfs(2) gives it.
+	// noExec is the flag ST_NOEXEC of statfs(2): programs cannot be started
+	// from the file system.
 	noExec = 8
-	// heldPrefix begins the names of the folders of test processes; it is short because the paths of sockets must be.
+	// heldPrefix begins the names of the folders of test processes. It is
+	// short, because the paths of sockets must be short.
 	heldPrefix = "ht-"
-	// heldLock is the file in such a folder that its process and their children hold.
+	// heldLock is the file in such a folder that its process and the children
+	// of it keep locked.
 	heldLock = ".held"
-	// young is for how long a folder may be one that is just being made.
+	// young is the age below which a folder may still be in creation.
 	young = time.Minute
 )
 
-// Memory is a folder of this process in memory for what a test writes much to, with a short path and open to every user; "" when
-// fewer bytes than room are free there, no program may be started from it, or TMPDIR says where such things shall be. The next test
-// process removes it when neither this one nor a child of it lives any more.
+// Memory returns a folder of this process in memory, for tests that write a
+// lot. Its path is short and every user can enter it. It returns "" if fewer
+// than room bytes are free there, programs cannot be started from it, or TMPDIR
+// asks for another place. The next test process removes the folder once neither
+// this process nor a child of it is alive.
 func Memory(room uint64) string {
 	if given := os.Getenv("TMPDIR"); given != "" && given != shm && given != used {
 		return ""
@@ -36,11 +42,11 @@ func Memory(room uint64) string {
 	return own().dir
 }
 
-// used is what UseMemory has made of TMPDIR.
+// used is the TMPDIR that UseMemory has set.
 var used string
 
-// UseMemory makes Memory the place of all temporary files of this process and its children, where there is room. A TestMain
-// calls it.
+// UseMemory sets TMPDIR to Memory for this process and its children, if there
+// is room. Call it in TestMain.
 func UseMemory(room uint64) error {
 	if dir := Memory(room); dir != "" {
 		used = dir
@@ -49,13 +55,16 @@ func UseMemory(room uint64) error {
 	return nil
 }
 
-// held is a folder with its lock, which is kept for the life of the process: a collected file would be a closed one.
+// held is a folder with its locked file. The file stays open for the life of
+// the process; the garbage collector would close an unreferenced one and
+// release the lock.
 type held struct {
 	dir  string
 	lock *os.File
 }
 
-// own is the folder of this process; without a name when there can be none.
+// own is the folder of this process; its path is empty if it could not be
+// created.
 var own = sync.OnceValue(func() held {
 	removeUnheld(shm)
 	dir, lock, err := hold(shm)
@@ -65,7 +74,8 @@ var own = sync.OnceValue(func() held {
 	return held{dir, lock}
 })
 
-// hold makes a folder for whom the lock is open, which are all children that are started from now on, too.
+// hold creates a folder and locks it. Children inherit the lock, so a folder
+// stays as long as any process that may use it.
 func hold(parent string) (dir string, lock *os.File, err error) {
 	if dir, err = os.MkdirTemp(parent, heldPrefix); err != nil {
 		return "", nil, err
@@ -92,7 +102,8 @@ func hold(parent string) (dir string, lock *os.File, err error) {
 	return "", nil, fmt.Errorf("locking %s: %w", dir, err)
 }
 
-// removeUnheld removes the folders that nobody holds. What cannot be removed stays.
+// removeUnheld removes the folders that no process holds. It ignores those that
+// it cannot remove.
 func removeUnheld(parent string) {
 	dirs, _ := filepath.Glob(filepath.Join(parent, heldPrefix+"*"))
 	for _, dir := range dirs {

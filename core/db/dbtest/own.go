@@ -19,7 +19,9 @@ import (
 	"github.com/hostler/hostler/core/db/private"
 )
 
-// OwnServer is a PostgreSQL of one test, which may be killed, frozen and started again. It ends with the test.
+// OwnServer is a PostgreSQL server of one test. The test can kill it, freeze it
+// and start it again. It ends with the test, and with the process
+// (PR_SET_PDEATHSIG).
 type OwnServer struct {
 	at   throwaway
 	args []string
@@ -29,17 +31,20 @@ type OwnServer struct {
 	disk  int
 }
 
-// OwnOptions say what the server is like.
+// OwnOptions are the settings of an OwnServer. The zero value is a server like
+// the shared one.
 type OwnOptions struct {
-	// Settings are given on PostgreSQL's command line, as name=value.
+	// Settings are added to PostgreSQL's command line, as name=value.
 	Settings []string
-	// Disk in MiB is the size of a file system of its own for the tables of URL's databases; 0 for none. The write-ahead log is
-	// outside, so that a full disk is an error of a statement and not the server's end. Only root can have one: the test of
-	// others is skipped. It is gone when the server ends.
+	// Disk is the size in MiB of a separate file system for the tables of URL's
+	// databases; 0 for none. The write-ahead log is outside it, so that a full
+	// disk fails a statement and does not stop the server. It requires root;
+	// for other users the test is skipped. The file system disappears with the
+	// server, and its data with it.
 	Disk int
 }
 
-// NewServer starts a server of the test's own.
+// NewServer starts a server for the test.
 func NewServer(t testing.TB, o OwnOptions) *OwnServer {
 	t.Helper()
 	if o.Disk > 0 && os.Geteuid() != 0 {
@@ -82,15 +87,17 @@ func NewServer(t testing.TB, o OwnOptions) *OwnServer {
 	return s
 }
 
-// mounted makes the file system, which only the server sees, and becomes the server. $1 is the folder, $2 the size, $3 and $4
-// the user.
+// mounted mounts the file system in its own mount namespace, so that only the
+// server sees it, and then becomes the server. $1 is the folder, $2 the size,
+// and $3 and $4 are the user and the group.
 const mounted = `set -e
 mount -t tmpfs -o size="$2m",mode=700,uid="$3",gid="$4" tmpfs "$1/disk"
 user=$3 group=$4; shift 4
 exec setpriv --pdeathsig QUIT --reuid="$user" --regid="$group" --clear-groups "$@"
 `
 
-// Start starts the server again after Kill, and waits until it takes connections.
+// Start starts the server again after Kill and waits until it accepts
+// connections.
 func (s *OwnServer) Start(t testing.TB) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -152,7 +159,8 @@ func (s *OwnServer) start(ctx context.Context) error {
 	}
 }
 
-// Kill kills the server at once, as kill -9 does, and waits for its end. It may be called twice.
+// Kill kills the server at once, like kill -9, and waits for its end. It
+// continues a frozen server first. It may be called twice.
 func (s *OwnServer) Kill() {
 	if s.cmd == nil {
 		return
@@ -163,7 +171,7 @@ func (s *OwnServer) Kill() {
 	s.cmd = nil
 }
 
-// stop ends the server as its owner would, with all that was written on the disk.
+// stop shuts the server down regularly, with all data on the disk.
 func (s *OwnServer) stop() error {
 	if err := s.cmd.Process.Signal(syscall.SIGINT); err != nil {
 		return fmt.Errorf("stopping PostgreSQL: %w", err)
@@ -178,7 +186,8 @@ func (s *OwnServer) address(database string) string {
 	return "postgres://" + private.Superuser + "@/" + database + "?" + query.Encode()
 }
 
-// Exec runs a statement as superuser on a connection of its own: outside the databases of URL when database is empty.
+// Exec runs a statement as superuser on a new connection to the database at a
+// URL; empty means the database postgres.
 func (s *OwnServer) Exec(t testing.TB, database, statement string) {
 	t.Helper()
 	if database == "" {
@@ -194,7 +203,8 @@ func (s *OwnServer) Exec(t testing.TB, database, statement string) {
 	}
 }
 
-// URL makes an empty database and returns its address. With a disk of its own, its tables are there.
+// URL creates an empty database and returns its URL. If the server has a Disk,
+// the tables of the database are on it.
 func (s *OwnServer) URL(t testing.TB) string {
 	t.Helper()
 	name := "own_" + strings.ToLower(rand.Text()[:12])

@@ -9,8 +9,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Public gives an address of the database that every user of the machine can reach until the test ends: a server of
-// this package is on a socket in a closed folder.
+// Public returns a URL at which every user of the machine can reach the
+// database until the test ends. It forwards a TCP port of 127.0.0.1, because
+// the servers of this package listen only on a socket in a closed folder.
 func Public(t testing.TB, database string) string {
 	t.Helper()
 	cfg, err := pgconn.ParseConfig(database)

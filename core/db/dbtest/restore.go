@@ -8,8 +8,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Restore makes a database of a dump in plain SQL, without psql's own commands, and returns its address. It is dropped after the
-// test.
+// Restore creates a database from a dump in plain SQL and returns its URL. The
+// dump must not contain commands of psql, such as \connect or COPY data. The
+// database is dropped after the test.
 func Restore(t testing.TB, dump string) string {
 	t.Helper()
 	text, err := os.ReadFile(dump)

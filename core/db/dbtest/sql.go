@@ -8,10 +8,12 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
-// patience bounds one statement of a test: it is for what hangs.
+// patience bounds one statement of a test, so that a hanging one fails.
 const patience = 2 * time.Minute
 
-// Exec runs statements, several only without arguments. One that fails ends the test.
+// Exec runs a statement, or without arguments several ones. An error ends the
+// test. It works in cleanup functions, too, because it ignores the end of the
+// test's context.
 func Exec(t testing.TB, d *db.DB, sql string, args ...any) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
@@ -21,7 +23,8 @@ func Exec(t testing.TB, d *db.DB, sql string, args ...any) {
 	}
 }
 
-// Value is the one value of a query's one row. A query that fails or has no row ends the test.
+// Value returns the only value of a query's first row. An error, or a query
+// without rows, ends the test.
 func Value[T any](t testing.TB, d *db.DB, sql string, args ...any) (v T) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
@@ -32,22 +35,23 @@ func Value[T any](t testing.TB, d *db.DB, sql string, args ...any) (v T) {
 	return v
 }
 
-// SQL is Exec and Value on one database, for fixtures to embed.
+// SQL has Exec and Value for one database. Fixtures embed it.
 type SQL struct {
 	t testing.TB
 	d *db.DB
 }
 
-// On is for statements on the database.
+// On returns the statements for a database.
 func On(t testing.TB, d *db.DB) SQL { return SQL{t, d} }
 
-// Exec is the function of the same name.
+// Exec is the function Exec on this database.
 func (s SQL) Exec(sql string, args ...any) {
 	s.t.Helper()
 	Exec(s.t, s.d, sql, args...)
 }
 
-// Value is the value of an expression or a query as PostgreSQL writes it, and "null" for NULL or no row.
+// Value returns the value of an expression or a query as PostgreSQL writes it
+// as text; "null" for NULL and for no row.
 func (s SQL) Value(sql string, args ...any) string {
 	s.t.Helper()
 	return Value[string](s.t, s.d, "SELECT coalesce(("+sql+")::text, 'null')", args...)

@@ -11,10 +11,11 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
-// Statements counts the statements that went through a database that Counting opened; COPY is not among them.
+// Statements counts the statements of a database that Counting opened. It does
+// not count COPY.
 type Statements struct{ n atomic.Int64 }
 
-// Count is how many there were while f ran.
+// Count returns how many statements were sent while f ran, by all goroutines.
 func (s *Statements) Count(f func()) int64 {
 	before := s.n.Load()
 	f()
@@ -30,7 +31,8 @@ func (s *Statements) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.Tra
 // TraceQueryEnd implements pgx.QueryTracer.
 func (s *Statements) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
-// Counting opens the database of URL and counts what goes through it. It is closed after the test.
+// Counting opens the database at a URL and counts its statements. The database
+// is closed after the test.
 func Counting(t testing.TB, databaseURL string) (*db.DB, *Statements) {
 	t.Helper()
 	s := &Statements{}

@@ -13,11 +13,13 @@ import (
 	"github.com/hostler/hostler/core/db/private"
 )
 
-// templateForm changes when the arguments of initdb do.
+// templateForm is a part of the cache key. Change it together with the
+// arguments of initdb.
 const templateForm = "2"
 
-// fill puts a data directory into the folder: a copy of the one in the user's cache, which the first test process of a
-// PostgreSQL version and a schema makes, with the template database in it. Without a cache folder it is made in place.
+// fill creates the data directory. It copies the one in the user's cache, which
+// the first test process for a PostgreSQL version and a schema creates, with
+// the template database in it. Without a cache folder it runs initdb.
 func (t *throwaway) fill(ctx context.Context) error {
 	data := filepath.Join(t.dir, "data")
 	if err := t.folder(data); err != nil {
@@ -38,7 +40,9 @@ func (t *throwaway) fill(ctx context.Context) error {
 	return t.copy(template, data)
 }
 
-// template is the cached data directory, made under a lock so that test processes which start together make one.
+// template returns the cached data directory and creates it if it does not
+// exist. A lock makes test processes that start together create only one. Using
+// it updates its time of modification, by which removeOld decides.
 func (t *throwaway) template(ctx context.Context, cache string) (string, error) {
 	lock, err := os.OpenFile(filepath.Join(cache, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -78,7 +82,8 @@ func (t *throwaway) template(ctx context.Context, cache string) (string, error) 
 	return template, os.RemoveAll(making)
 }
 
-// make makes a data directory with the template database in it, in the folder data of dir.
+// make creates a data directory with the template database, in the folder data
+// of dir.
 func (t *throwaway) make(ctx context.Context, dir string) error {
 	s := &OwnServer{at: throwaway{binaries: t.binaries, account: t.account, dir: dir}, args: settings}
 	for _, path := range []string{dir, filepath.Join(dir, "run"), filepath.Join(dir, "data")} {
@@ -96,11 +101,11 @@ func (t *throwaway) make(ctx context.Context, dir string) error {
 	return errors.Join(err, s.stop())
 }
 
-// unused is after what time a template data directory that no test process has used is removed.
+// unused is how long a cached data directory is kept after its last use.
 const unused = 14 * 24 * time.Hour
 
-// removeOld removes the template data directories of schemas and PostgreSQL versions that nobody tests any more. What cannot be
-// removed stays.
+// removeOld removes the cached data directories of schemas and PostgreSQL
+// versions that are no longer tested. It ignores those that it cannot remove.
 func removeOld(cache string) {
 	old, _ := filepath.Glob(filepath.Join(cache, "data-*"))
 	for _, path := range old {
@@ -110,8 +115,9 @@ func removeOld(cache string) {
 	}
 }
 
-// initialise runs initdb. Trust is safe here: only PostgreSQL's user and root can enter the folder of the socket. Small
-// write-ahead segments make the copy small.
+// initialise runs initdb. The authentication trust is safe here, because only
+// the user of PostgreSQL and root can enter the folder of the socket. Small
+// write-ahead log segments make the copy small.
 func (t *throwaway) initialise(ctx context.Context, dir string) error {
 	return private.InitDB(ctx, t.binaries, t.account, dir, "--auth=trust", "--no-sync", "--wal-segsize=1")
 }
@@ -126,7 +132,8 @@ func (t *throwaway) folder(path string) error {
 	return nil
 }
 
-// copy fills the data directory from the template and gives every file to PostgreSQL's user.
+// copy copies the template to the data directory and gives every file to the
+// user of PostgreSQL.
 func (t *throwaway) copy(template, data string) error {
 	if err := os.CopyFS(data, os.DirFS(template)); err != nil {
 		return fmt.Errorf("copying the template data directory: %w", err)

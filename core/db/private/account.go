@@ -8,18 +8,23 @@ import (
 	"syscall"
 )
 
-// Account is the pair of system users: the service's own, and the one that PostgreSQL runs as.
+// Account is the pair of system users: the one of the service, and the one that
+// PostgreSQL runs as.
 type Account struct {
-	// Service is the name of the user that this process runs as; peer authentication lets it in.
+	// Service is the name of the user of this process. Peer authentication lets
+	// only this user log in.
 	Service string
-	// User, UID and GID are PostgreSQL's.
+	// User, UID and GID are those of the user that PostgreSQL runs as.
 	User     string
 	UID, GID int
-	// drop is set when the two differ.
+	// drop says that the two users differ, which is the case only if the
+	// service runs as root.
 	drop bool
 }
 
-// FindAccount decides which system user PostgreSQL runs as; see Config.User for name.
+// FindAccount decides which system user PostgreSQL runs as. name is
+// Config.User. Errors wrap ErrAccess: PostgreSQL refuses to run as root and
+// needs a user with an entry in /etc/passwd.
 func FindAccount(name string) (Account, error) {
 	uid := os.Geteuid()
 	self, err := user.LookupId(strconv.Itoa(uid))
@@ -54,7 +59,8 @@ func FindAccount(name string) (Account, error) {
 	return a, nil
 }
 
-// Credential makes a child process run as PostgreSQL's user; nil when that is who we are.
+// Credential makes a child process run as the user of PostgreSQL. It returns
+// nil if that is the user of this process, too.
 func (a Account) Credential() *syscall.Credential {
 	if !a.drop {
 		return nil
@@ -62,7 +68,7 @@ func (a Account) Credential() *syscall.Credential {
 	return &syscall.Credential{Uid: uint32(a.UID), Gid: uint32(a.GID)}
 }
 
-// own gives an open file to PostgreSQL's user.
+// own changes the owner of an open file to the user of PostgreSQL.
 func (a Account) own(f *os.File) error {
 	if !a.drop {
 		return nil

@@ -10,8 +10,10 @@ import (
 	"time"
 )
 
-// adopt takes over the postmaster that a killed service left behind; nil when none runs, and then nothing stands in the
-// way of a new one. It signals nothing but orphaned children of a dead postmaster of this very data directory.
+// adopt takes over the postmaster that a killed service left running. It
+// returns nil if none runs; then nothing prevents starting a new one. The only
+// processes that it ever signals are orphaned children of a dead postmaster of
+// this data directory.
 func (c *Cluster) adopt(ctx context.Context) (*postmaster, error) {
 	file, err := readPidFile(c.data)
 	if err != nil {
@@ -42,8 +44,9 @@ func (c *Cluster) adopt(ctx context.Context) (*postmaster, error) {
 	return nil, c.sweep()
 }
 
-// claim decides whether the living process that postmaster.pid names is our postmaster; nil when it is a stranger that got
-// the number of a dead one. The handle was opened before the questions, so the answers are about this process.
+// claim decides whether the process with the ID in postmaster.pid is our
+// postmaster. It returns nil for another process that got the ID of a dead one.
+// p was opened before any check, so all answers concern the same process.
 func (c *Cluster) claim(ctx context.Context, p *process, file *pidFile, info os.FileInfo) (*postmaster, error) {
 	if ownerOf(p.pid) != c.account.UID {
 		return nil, nil
@@ -108,8 +111,9 @@ func (c *Cluster) claim(ctx context.Context, p *process, file *pidFile, info os.
 	return pm, nil
 }
 
-// bury waits for the children of a dead postmaster, which hold its shared memory: a new one cannot start before. Those that
-// do not notice the death by themselves within two seconds are told to quit.
+// bury waits for the children of a dead postmaster: they hold its shared
+// memory, and a new one cannot start before they end. Children that do not
+// notice the death of the postmaster within two seconds get SIGQUIT.
 func (c *Cluster) bury(ctx context.Context, info os.FileInfo) error {
 	began, told := time.Now(), false
 	err := until(ctx, func() (bool, error) {
@@ -134,7 +138,8 @@ func (c *Cluster) bury(ctx context.Context, info os.FileInfo) error {
 	return nil
 }
 
-// quit sends SIGQUIT to processes, each proven again through a handle that cannot slip to another process.
+// quit sends SIGQUIT to processes. It checks each again through a handle that
+// cannot refer to another process.
 func (c *Cluster) quit(pids []int, info os.FileInfo) error {
 	for _, pid := range pids {
 		p, err := openProcess(pid)
@@ -155,8 +160,9 @@ func (c *Cluster) quit(pids []int, info os.FileInfo) error {
 	return nil
 }
 
-// sweep removes the pid file and the socket that a dead postmaster left. PostgreSQL mostly does so itself, but not when the
-// number now belongs to another process of the same user. A process that we may not look into keeps the files safe.
+// sweep removes the PID file and the socket that a dead postmaster left.
+// PostgreSQL usually does that itself, but not if another process of the same
+// user now has the ID. It leaves the files if that process cannot be inspected.
 func (c *Cluster) sweep() error {
 	run, err := os.OpenRoot(c.folder.path(runName))
 	if err != nil {

@@ -2,9 +2,10 @@ package private
 
 import "fmt"
 
-// Attach gives the connection string of the cluster in dir that another process of the same system user runs: for a
-// command beside the service. It starts nothing, takes no lock and does not wait; ErrAccess when the cluster does not answer
-// yet or no longer, ErrForeign when what answers is not ours.
+// Attach returns the connection string of the cluster in dir that another
+// process of the same system user runs. Commands beside the service use it. It
+// starts nothing, takes no lock and does not wait. The error is ErrAccess if
+// the cluster does not answer, and ErrForeign if another process answers.
 func Attach(dir string) (string, error) {
 	config := Config{Dir: dir}
 	if err := config.normalise(); err != nil {

@@ -13,21 +13,23 @@ import (
 	"time"
 )
 
-// OldestMajor is the oldest major version of PostgreSQL that is used.
+// OldestMajor is the oldest supported major version of PostgreSQL.
 const OldestMajor = 14
 
-// Binaries is one installed PostgreSQL.
+// Binaries is an installed PostgreSQL.
 type Binaries struct {
 	Dir string
-	// Major is the major version, Version the text that the program prints.
+	// Major is the major version, and Version the full one as the program
+	// prints it.
 	Major   int
 	Version string
 }
 
-// Path is the path of one program, such as "initdb".
+// Path returns the path of a program, such as "initdb".
 func (b Binaries) Path(program string) string { return filepath.Join(b.Dir, program) }
 
-// places are where distributions put server programs: Debian and Ubuntu, RHEL, Alpine, Arch and the source's own default.
+// places are where distributions install the server's programs: Debian and
+// Ubuntu, RHEL, Alpine, Arch, and the default of a build from source.
 var places = []string{
 	"/usr/lib/postgresql/*/bin",
 	"/usr/pgsql-*/bin",
@@ -37,8 +39,10 @@ var places = []string{
 	"/usr/bin",
 }
 
-// FindBinaries lists the PostgreSQL installations of the machine, newest first: only dir when it is given, else the
-// places of the known distributions, PATH, and what pg_config names. ErrNoBinaries when there is none.
+// FindBinaries returns the PostgreSQL installations of the machine, newest
+// first. With dir it looks only there. Otherwise it looks in the places of
+// known distributions, in PATH, and in the folder that pg_config prints. The
+// error wraps ErrNoBinaries if there is none.
 func FindBinaries(ctx context.Context, dir string) ([]Binaries, error) {
 	candidates := []string{dir}
 	if dir == "" {
@@ -88,7 +92,8 @@ func FindBinaries(ctx context.Context, dir string) ([]Binaries, error) {
 	return all, nil
 }
 
-// pick chooses the installation for a cluster of the given major version; 0 takes the newest.
+// pick returns the installation for a cluster of a major version, or the newest
+// one for 0. A major version of PostgreSQL cannot read the data of another one.
 func pick(all []Binaries, major int) (Binaries, error) {
 	if major == 0 {
 		return all[0], nil
@@ -130,7 +135,7 @@ func inspect(ctx context.Context, dir string) (Binaries, error) {
 	return Binaries{Dir: dir, Major: major, Version: m[1]}, nil
 }
 
-// probe runs a short question to a program and gives the trimmed answer.
+// probe runs a program that prints a short answer and returns it trimmed.
 func probe(ctx context.Context, program string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()

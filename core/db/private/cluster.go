@@ -12,7 +12,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// Cluster is a running private cluster. Its methods may be called by several goroutines.
+// Cluster is a running private cluster. It is safe for concurrent use.
 type Cluster struct {
 	config   Config
 	logger   hclog.Logger
@@ -31,11 +31,14 @@ type Cluster struct {
 	err      error         // set before done is closed
 }
 
-// Start makes the cluster where there is none, takes over the one that a killed service left running, or starts it, and
-// returns when it answers. Recovery after a crash may take minutes; ctx limits the wait and nothing after it. A cluster that
-// dies is started again, with growing pauses, until Stop. The caller must call Stop.
+// Start creates the cluster if it does not exist, takes over one that a killed
+// service left running, or starts it. It returns when the cluster answers.
+// Recovery after a crash may take minutes; ctx limits only this wait.
+// Afterwards a supervisor restarts a PostgreSQL that dies, with growing delays,
+// until Stop. The caller must call Stop.
 //
-// Errors wrap ErrNoBinaries, ErrInUse, ErrForeign, ErrAccess or ErrNoSpace where one of these is the reason.
+// Errors wrap ErrNoBinaries, ErrInUse, ErrForeign, ErrAccess or ErrNoSpace if
+// one of these is the cause.
 func Start(ctx context.Context, config Config) (*Cluster, error) {
 	if err := config.normalise(); err != nil {
 		return nil, err
@@ -62,7 +65,7 @@ func Start(ctx context.Context, config Config) (*Cluster, error) {
 	return c, nil
 }
 
-// bring does all of the start that needs the lock.
+// bring runs the part of the start that needs the lock.
 func (c *Cluster) bring(ctx context.Context) (*postmaster, error) {
 	installed, err := FindBinaries(ctx, c.config.Binaries)
 	if err != nil {
@@ -101,17 +104,20 @@ func (c *Cluster) bring(ctx context.Context) (*postmaster, error) {
 	return c.start(ctx)
 }
 
-// URL is the pgx connection string of the service's database, over the unix socket and without a secret. It stays the same
-// over restarts of PostgreSQL, and works for processes of the service's system user only.
+// URL returns the pgx connection string of the service's database. It uses the
+// Unix socket and contains no secret. It stays the same when PostgreSQL
+// restarts. Only processes of the service's system user can use it.
 func (c *Cluster) URL() string { return c.connection(Role, Database) }
 
-// Version is PostgreSQL's version, such as "15.18".
+// Version returns the version of PostgreSQL, such as "15.18".
 func (c *Cluster) Version() string { return c.binaries.Version }
 
-// Done is closed when the cluster was stopped, or cannot be kept running.
+// Done returns a channel that is closed when the cluster was stopped or cannot
+// be kept running.
 func (c *Cluster) Done() <-chan struct{} { return c.done }
 
-// Err is nil before Done is closed and after an orderly Stop; else it says why the cluster ended.
+// Err returns why the cluster ended. It is nil before Done is closed, and after
+// a regular Stop.
 func (c *Cluster) Err() error {
 	select {
 	case <-c.done:
@@ -121,9 +127,10 @@ func (c *Cluster) Err() error {
 	}
 }
 
-// Stop shuts PostgreSQL down: open transactions are rolled back, connections closed, the data written out. When ctx ends
-// first it is shut down at once, which loses nothing but makes the next start recover. It returns when no process is left.
-// A second Stop waits for the first.
+// Stop shuts PostgreSQL down: it rolls open transactions back, closes
+// connections and writes the data. If ctx ends first, it shuts down at once
+// (SIGQUIT), which loses no committed data but makes the next start recover.
+// Stop returns when no process is left. A second call waits for the first.
 func (c *Cluster) Stop(ctx context.Context) error {
 	c.stopOnce.Do(func() {
 		close(c.stop)
@@ -183,7 +190,8 @@ const (
 	lastPause  = 30 * time.Second
 )
 
-// revive starts PostgreSQL until it runs; nil when Stop was called, or when the folder is no longer ours.
+// revive starts PostgreSQL until it runs. It returns nil if Stop was called, or
+// if the data is no longer a cluster of this service.
 func (c *Cluster) revive(ctx context.Context, pause time.Duration) (*postmaster, time.Duration) {
 	for {
 		select {
@@ -208,7 +216,8 @@ func (c *Cluster) revive(ctx context.Context, pause time.Duration) (*postmaster,
 	}
 }
 
-// restart checks anew that the data is ours before it starts PostgreSQL on it.
+// restart checks the marker of the data directory again before it starts
+// PostgreSQL on it.
 func (c *Cluster) restart(ctx context.Context) (*postmaster, error) {
 	if _, err := readMarker(c.data); err != nil {
 		return nil, err
@@ -216,7 +225,7 @@ func (c *Cluster) restart(ctx context.Context) (*postmaster, error) {
 	return c.start(ctx)
 }
 
-// shutdown ends the postmaster within the time that Stop gives.
+// shutdown stops the postmaster within the time that Stop allows.
 func (c *Cluster) shutdown(pm *postmaster) error {
 	if err := pm.process.signal(syscall.SIGINT); err != nil {
 		return fmt.Errorf("stopping PostgreSQL: %w", err)
@@ -229,7 +238,7 @@ func (c *Cluster) shutdown(pm *postmaster) error {
 	return pm.end(syscall.SIGQUIT, 5*time.Second)
 }
 
-// release gives everything back that Start took.
+// release frees everything that Start acquired.
 func (c *Cluster) release() {
 	c.log.forward()
 	c.log.close()

@@ -9,26 +9,33 @@ import (
 
 // Names inside the cluster.
 const (
-	// Database and Role are what the service works with: the role owns the database and is no superuser.
+	// Database and Role are what the service uses. The role owns the database
+	// and is not a superuser.
 	Database = "hostler"
 	Role     = "hostler"
-	// Superuser is the bootstrap role; only the service's system user may log in as it.
+	// Superuser is the bootstrap role. Only the service's system user can log
+	// in as it.
 	Superuser = "postgres"
 )
 
-// Config says where and how to run the cluster. The zero value of every field but Dir is usable.
+// Config says where and how to run the cluster. Only Dir is required.
 type Config struct {
-	// Dir is the folder of the cluster, made on first start. It must be empty then, and be used for nothing else.
+	// Dir is the folder of the cluster. Start creates it. It must be empty at
+	// the first start and must not be used for anything else.
 	Dir string
-	// Logger gets PostgreSQL's messages and the supervisor's. Nil: nothing is logged.
+	// Logger gets the messages of PostgreSQL and of the supervisor; nil logs
+	// nothing.
 	Logger hclog.Logger
-	// Binaries is the folder with postgres and initdb. Empty: the newest installed one is searched for.
+	// Binaries is the folder of the programs postgres and initdb; empty to use
+	// the newest installed version.
 	Binaries string
-	// User is the system user that PostgreSQL runs as when the service is root. Empty: "postgres". A service that is not
-	// root runs PostgreSQL as itself, and then User must be empty or its own name.
+	// User is the system user that PostgreSQL runs as if the service is root;
+	// empty means "postgres". A service that is not root runs PostgreSQL as its
+	// own user; then User must be empty or the name of that user.
 	User string
-	// Settings are PostgreSQL settings over the defaults of this package, such as {"shared_buffers": "256MB"}. What keeps
-	// the cluster private (sockets, addresses, authentication, logging) cannot be set.
+	// Settings override the defaults of this package, for example
+	// {"shared_buffers": "256MB"}. Settings that keep the cluster private
+	// (sockets, addresses, authentication, logging) cannot be changed.
 	Settings map[string]string
 }
 

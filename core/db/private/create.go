@@ -11,7 +11,9 @@ import (
 	"time"
 )
 
-// create makes the data directory under a temporary name and gives it its final one when it is whole, marker included.
+// create creates the data directory under a temporary name. It renames the
+// directory when it is complete, including the marker, so a killed start never
+// leaves a half-made one under the final name.
 func create(ctx context.Context, f *folder, b Binaries) (err error) {
 	if err := checkSpace(f.dir); err != nil {
 		return err

@@ -9,22 +9,27 @@ import (
 
 // What can be wrong at start. The texts of the errors that wrap these name the remedy.
 var (
-	// ErrNoBinaries: no usable PostgreSQL is installed, or not the major version that the data needs.
+	// ErrNoBinaries means that no usable PostgreSQL is installed, or not the
+	// major version that the data needs.
 	ErrNoBinaries = errors.New("no usable PostgreSQL found")
-	// ErrInUse: another running service holds the folder.
+	// ErrInUse means that another running service holds the folder.
 	ErrInUse = errors.New("the folder is in use by another service")
-	// ErrForeign: the folder or the running PostgreSQL was not made by this service; it was left untouched.
+	// ErrForeign means that this service did not create the folder or the
+	// running PostgreSQL. Nothing was changed.
 	ErrForeign = errors.New("not a cluster of this service")
-	// ErrAccess: a folder's owner or mode, or the system user, does not allow the start.
+	// ErrAccess means that the owner or the mode of a folder, or the system
+	// user, does not allow the start.
 	ErrAccess = errors.New("access refused")
-	// ErrNoSpace: the disk is full.
+	// ErrNoSpace means that the disk is full.
 	ErrNoSpace = errors.New("not enough disk space")
 )
 
-// shortWrite is PostgreSQL's hint where a disk took a part of a block, so that the system gave no error.
+// shortWrite is PostgreSQL's hint for a block that the disk accepted only in
+// part. The system then reports no error code.
 const shortWrite = "Check free disk space"
 
-// explain turns what a PostgreSQL program said into an error that names the remedy where the cause is known.
+// explain turns the output of a PostgreSQL program into an error that says what
+// to do, if the cause is known.
 func explain(action, output string, cause error) error {
 	output = lastLines(strings.TrimSpace(output), 6)
 	switch {
@@ -42,7 +47,7 @@ func explain(action, output string, cause error) error {
 	return fmt.Errorf("%s: %w: %s", action, cause, output)
 }
 
-// lastLines keeps the last n lines of text on one line.
+// lastLines joins the last n lines of a text.
 func lastLines(text string, n int) string {
 	lines := strings.Split(text, "\n")
 	if len(lines) > n {

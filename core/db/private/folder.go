@@ -21,7 +21,7 @@ const (
 	initName = "init-" // and a random number: a data directory in the making
 )
 
-// folder is the held folder of the cluster.
+// folder is the locked folder of the cluster.
 type folder struct {
 	dir     string
 	account Account
@@ -30,7 +30,8 @@ type folder struct {
 
 func (f *folder) path(name string) string { return filepath.Join(f.dir, name) }
 
-// openFolder makes or checks the folder and takes its lock. It changes nothing in a folder that is not ours.
+// openFolder creates or checks the folder and locks it. It changes nothing in a
+// folder that does not belong to this service.
 func openFolder(ctx context.Context, dir string, a Account) (*folder, error) {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o711); err != nil {
 		return nil, explain("creating the state folder "+filepath.Dir(dir), "", err)
@@ -59,7 +60,8 @@ func openFolder(ctx context.Context, dir string, a Account) (*folder, error) {
 	return &folder{dir: dir, account: a, lock: lock}, nil
 }
 
-// checkOwn refuses a path that is no folder, is of another owner, or has one of the mode bits in forbidden.
+// checkOwn refuses a path that is not a folder, has another owner, or has one
+// of the mode bits in forbidden.
 func checkOwn(path string, uid int, forbidden fs.FileMode) error {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -79,7 +81,8 @@ func checkOwn(path string, uid int, forbidden fs.FileMode) error {
 	return nil
 }
 
-// checkUse refuses a folder that has something in it but was never ours: we would only sit beside foreign files.
+// checkUse refuses a folder that contains files but was never used by this
+// service. The lock file is the proof of use.
 func checkUse(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -103,7 +106,8 @@ func checkUse(dir string) error {
 	return nil
 }
 
-// takeLock holds the lock file until it is closed or the process dies. The file stays: removing it would race.
+// takeLock locks the lock file until it is closed or the process dies. The file
+// is never removed: removing it would race with another service that opens it.
 func takeLock(ctx context.Context, path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
@@ -136,7 +140,7 @@ func takeLock(ctx context.Context, path string) (*os.File, error) {
 	return f, nil
 }
 
-// ownFolder makes or checks a folder of PostgreSQL's user.
+// ownFolder creates or checks a folder of PostgreSQL's user.
 func (f *folder) ownFolder(name string) error {
 	path := f.path(name)
 	err := os.Mkdir(path, 0o700)
@@ -154,8 +158,9 @@ func (f *folder) ownFolder(name string) error {
 	return nil
 }
 
-// clean removes what killed starts left behind: data directories that never got their final name. A child of a killed
-// initdb may still write for a moment: what it puts there while we remove is removed in another round.
+// clean removes data directories that killed starts left under temporary names.
+// A child of a killed initdb may still write for a moment, so it tries again
+// for up to 5 s.
 func (f *folder) clean(ctx context.Context) error {
 	left, err := filepath.Glob(f.path(initName) + "*")
 	if err != nil {
@@ -178,7 +183,7 @@ func (f *folder) clean(ctx context.Context) error {
 	return nil
 }
 
-// exists reports whether there is something under the data directory's name.
+// exists reports whether the data directory exists, as anything.
 func (f *folder) exists() (bool, error) {
 	_, err := os.Lstat(f.path(dataName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -190,8 +195,9 @@ func (f *folder) exists() (bool, error) {
 	return true, nil
 }
 
-// open checks the data directory's owner and opens it. Everything in it is reached through the returned root: the files
-// belong to another user than root, and no link of theirs must lead a root service elsewhere.
+// open checks the owner of the data directory and opens it. All access goes
+// through the returned root: the files belong to PostgreSQL's user, and a
+// symbolic link there must not lead a service that runs as root elsewhere.
 func (f *folder) open() (*os.Root, error) {
 	if err := checkOwn(f.path(dataName), f.account.UID, 0o077); err != nil {
 		return nil, err
@@ -206,7 +212,8 @@ func (f *folder) open() (*os.Root, error) {
 // release frees the lock.
 func (f *folder) release() { f.lock.Close() }
 
-// write replaces a file in root as a whole: a killed process leaves the old one or the new one.
+// write replaces a file in root atomically: a process that is killed leaves
+// either the old or the new one.
 func write(root *os.Root, a Account, name string, text []byte) error {
 	temporary := name + ".new"
 	if err := root.Remove(temporary); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -239,10 +246,11 @@ func syncFolder(root *os.Root) error {
 	return d.Sync()
 }
 
-// needed is the free space in bytes that a new cluster must find: its files take about 40 MB, its log up to 256 MB.
+// needed is the free space in bytes that a new cluster requires. Its files take
+// about 40 MB, and its write-ahead log grows up to 256 MB.
 const needed = 128 << 20
 
-// checkSpace refuses a first start on a disk where the cluster would not live long.
+// checkSpace refuses the first start on a disk that would soon be full.
 func checkSpace(dir string) error {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {

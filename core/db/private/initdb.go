@@ -13,9 +13,11 @@ import (
 	"time"
 )
 
-// InitDB makes the files of a new cluster with peer authentication and the superuser Superuser: UTF-8, the C.UTF-8
-// locale (PostgreSQL's own from version 17 on, the system's before, plain C where that has none), data checksums. dir must
-// exist, be empty and belong to the account. Further arguments are initdb's. When the calling process dies, initdb does too.
+// InitDB runs initdb for a new cluster with peer authentication, the superuser
+// Superuser, UTF-8 and data checksums. The locale is C.UTF-8: PostgreSQL's own
+// from version 17 on, before that the system's, or plain C if the system lacks
+// it. dir must exist, be empty and belong to the account. args are further
+// arguments of initdb. If the calling process dies, initdb dies, too.
 func InitDB(ctx context.Context, b Binaries, a Account, dir string, args ...string) error {
 	locale := []string{"--locale=C.UTF-8"}
 	if b.Major >= 17 {
@@ -56,21 +58,25 @@ func runInitDB(ctx context.Context, b Binaries, a Account, dir string, args []st
 	return out.String(), err
 }
 
-// environment is what PostgreSQL's programs see: nothing of the service's own, which may name PG* variables or secrets.
+// environment is the environment of PostgreSQL's programs. It contains nothing
+// of the service's own one, which may have PG* variables and secrets.
 func environment() []string {
 	return []string{"PATH=/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin", "LC_ALL=C.UTF-8", "TZ=UTC", "HOME=/"}
 }
 
-// dataArg is how a data directory is named to a PostgreSQL program.
+// dataArg is how a PostgreSQL program gets the data directory.
 type dataArg struct {
 	account Account
 	arg     string
-	// file is the open folder that is handed over when PostgreSQL's user cannot pass the folders above it.
+	// file is the open directory that the program inherits if PostgreSQL's user
+	// cannot enter the folders above it; otherwise nil.
 	file *os.File
 }
 
-// openData finds out, by trying, whether PostgreSQL's user can reach dir by its path. Where it cannot (a state folder below
-// a 0700 folder such as /root), the program inherits the open folder as descriptor 3 and names it through /proc.
+// openData finds out, by trying, whether PostgreSQL's user can reach dir by its
+// path. If not, for example below a 0700 folder such as /root, the program
+// inherits the open directory as descriptor 3 and gets the path
+// /proc/self/fd/3.
 func openData(ctx context.Context, b Binaries, a Account, dir string) (*dataArg, error) {
 	d := &dataArg{account: a, arg: dir}
 	if !a.drop {
@@ -96,7 +102,8 @@ func openData(ctx context.Context, b Binaries, a Account, dir string) (*dataArg,
 	return d, nil
 }
 
-// apply sets user, environment, folder and inherited files of a command.
+// apply sets the user, environment, working directory and inherited files of a
+// command.
 func (d *dataArg) apply(cmd *exec.Cmd) {
 	cmd.Dir = "/"
 	cmd.Env = environment()

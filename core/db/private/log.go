@@ -13,11 +13,13 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// largest is how far the log file grows, in bytes, before it is emptied; its lines were forwarded by then.
+// largest is the size in bytes at which the log file is emptied. Its lines were
+// forwarded before.
 const largest = 4 << 20
 
-// logFile is what PostgreSQL writes its messages to. A file and no pipe: an orphaned PostgreSQL goes on writing, and the
-// service that takes it over goes on reading.
+// logFile is the file to which PostgreSQL writes its messages. It is a file and
+// not a pipe, because an orphaned PostgreSQL must be able to go on writing, and
+// the service that takes it over must be able to read.
 type logFile struct {
 	path   string
 	logger hclog.Logger
@@ -28,7 +30,7 @@ type logFile struct {
 	last   []string // the last lines, for errors
 }
 
-// open opens the file on first use and skips what earlier runs left in it.
+// open opens the file at the first call and skips what earlier runs wrote.
 func (l *logFile) open() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -46,7 +48,8 @@ func (l *logFile) open() error {
 	return nil
 }
 
-// forward hands whole new lines to the logger, and empties the file when it has grown large.
+// forward logs complete new lines, and empties a file that has become too
+// large.
 func (l *logFile) forward() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -73,7 +76,7 @@ func (l *logFile) forward() {
 	}
 }
 
-// emit logs one line at the level that its severity asks for.
+// emit logs one line at the level of its severity.
 func (l *logFile) emit(line string) {
 	if line == "" {
 		return
@@ -91,7 +94,7 @@ func (l *logFile) emit(line string) {
 	l.logger.Log(level, line)
 }
 
-// recent is the last lines that were forwarded.
+// recent returns the last forwarded lines, for errors.
 func (l *logFile) recent() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

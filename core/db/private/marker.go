@@ -18,23 +18,27 @@ const (
 	markerProgram = "hostler"
 )
 
-// marker says that a data directory was made by this service. It is written before the directory gets its final name,
-// so a data directory without one was made by somebody else.
+// marker proves that this service created a data directory. It is written
+// before the directory gets its final name, so a directory without a marker was
+// created by another program.
 type marker struct {
 	Program string `json:"program"`
-	// ID is random; the running processes carry it in their titles.
+	// ID is random. The titles of the running processes contain it.
 	ID string `json:"id"`
-	// SystemIdentifier is PostgreSQL's own number of the cluster, drawn by initdb. It ties the marker to this data: another
-	// cluster's files copied over ours have another.
+	// SystemIdentifier is the identifier that initdb gave the cluster. It ties
+	// the marker to the data: files of another cluster that were copied over it
+	// have another identifier.
 	SystemIdentifier string    `json:"system_identifier"`
 	Major            int       `json:"major"`
 	Created          time.Time `json:"created"`
 }
 
-// clusterName is PostgreSQL's cluster_name setting, shown in the titles of its processes.
+// clusterName returns the value of the setting cluster_name, which the titles
+// of PostgreSQL's processes contain.
 func (m marker) clusterName() string { return "hostler-" + m.ID }
 
-// readMarker checks that data is a cluster of ours and returns its marker. Every refusal is ErrForeign.
+// readMarker checks that data is a cluster of this service and returns its
+// marker. Every refusal is ErrForeign.
 func readMarker(data *os.Root) (marker, error) {
 	var m marker
 	text, err := readSmall(data, markerName)
@@ -64,7 +68,7 @@ func readMarker(data *os.Root) (marker, error) {
 	return m, nil
 }
 
-// readMajor reads PG_VERSION.
+// readMajor reads the major version from PG_VERSION.
 func readMajor(data *os.Root) (int, error) {
 	text, err := readSmall(data, "PG_VERSION")
 	if err != nil {
@@ -77,8 +81,9 @@ func readMajor(data *os.Root) (int, error) {
 	return major, nil
 }
 
-// readSystemIdentifier reads the first member of PostgreSQL's control file, which has had its place in every version
-// (ControlFileData in src/include/catalog/pg_control.h), in the machine's byte order.
+// readSystemIdentifier reads the first field of PostgreSQL's control file. Its
+// place has been the same in every version (ControlFileData in
+// src/include/catalog/pg_control.h). It is in the byte order of the machine.
 func readSystemIdentifier(data *os.Root) (string, error) {
 	f, err := data.Open("global/pg_control")
 	if err != nil {
@@ -92,7 +97,7 @@ func readSystemIdentifier(data *os.Root) (string, error) {
 	return strconv.FormatUint(binary.NativeEndian.Uint64(head[:]), 10), nil
 }
 
-// readSmall reads a file that is never larger than 64 KiB.
+// readSmall reads at most 64 KiB of a file.
 func readSmall(root *os.Root, name string) ([]byte, error) {
 	f, err := root.Open(name)
 	if err != nil {

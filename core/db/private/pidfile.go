@@ -11,14 +11,16 @@ import (
 
 const pidName = "postmaster.pid"
 
-// pidFile is what a postmaster writes about itself; the lines are those of src/include/utils/pidfile.h.
+// pidFile is the content of postmaster.pid. The order of its lines is that of
+// src/include/utils/pidfile.h.
 type pidFile struct {
 	pid int
-	// sockets is the first socket folder, listen the first TCP address; status is "ready", "starting", "stopping" or "standby".
+	// sockets is the first socket folder, and listen the first TCP address.
+	// status is "ready", "starting", "stopping" or "standby".
 	sockets, listen, status string
 }
 
-// readPidFile reads postmaster.pid; nil when there is none.
+// readPidFile reads postmaster.pid; nil if it does not exist.
 func readPidFile(data *os.Root) (*pidFile, error) {
 	text, err := readSmall(data, pidName)
 	if errors.Is(err, fs.ErrNotExist) {

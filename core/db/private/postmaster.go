@@ -11,17 +11,20 @@ import (
 	"time"
 )
 
-// postmaster is the running main process of PostgreSQL, started or taken over by us.
+// postmaster is the main process of PostgreSQL, started or taken over.
 type postmaster struct {
 	process *process
-	// gone is closed when it has ended; state then says how, as far as we know.
+	// gone is closed when the process has ended. state then says how, as far as
+	// that is known.
 	gone    chan struct{}
 	state   string
 	adopted bool
 }
 
-// start makes sure that a postmaster of ours runs and answers: the one that an earlier service left, or a new one. A first
-// answer may take long after a crash, so only ctx limits the wait; a process that we started does not outlive a failed start.
+// start makes sure that a postmaster runs and answers: one that an earlier
+// service left, or a new one. Only ctx limits the wait, because recovery after
+// a crash may take long. A process that start itself started does not outlive a
+// failed start.
 func (c *Cluster) start(ctx context.Context) (*postmaster, error) {
 	if pm, err := c.adopt(ctx); pm != nil || err != nil {
 		return pm, err
@@ -29,7 +32,8 @@ func (c *Cluster) start(ctx context.Context) (*postmaster, error) {
 	return c.launch(ctx)
 }
 
-// launch starts a new postmaster. No other one runs on the data directory.
+// launch starts a new postmaster. The caller has made sure that no other one
+// runs on the data directory.
 func (c *Cluster) launch(ctx context.Context) (*postmaster, error) {
 	if err := c.configure(); err != nil {
 		return nil, err
@@ -68,7 +72,8 @@ func (c *Cluster) launch(ctx context.Context) (*postmaster, error) {
 	return pm, nil
 }
 
-// ready waits until the postmaster says so in its file and answers a query.
+// ready waits until postmaster.pid says that PostgreSQL is ready and it answers
+// a query.
 func (c *Cluster) ready(ctx context.Context, pm *postmaster) error {
 	began, told := time.Now(), time.Now()
 	err := until(ctx, func() (bool, error) {
@@ -99,7 +104,8 @@ func (c *Cluster) ready(ctx context.Context, pm *postmaster) error {
 	return c.prepare(ctx)
 }
 
-// end sends the signal and waits up to limit, then shuts down at once (SIGQUIT; the log makes good for it at the next start).
+// end sends a signal and waits up to limit, then shuts down at once with
+// SIGQUIT. PostgreSQL recovers from that at the next start.
 func (pm *postmaster) end(s syscall.Signal, limit time.Duration) error {
 	if err := pm.process.signal(s); err != nil {
 		return fmt.Errorf("stopping PostgreSQL: %w", err)
@@ -127,7 +133,7 @@ func (pm *postmaster) wait(limit time.Duration) bool {
 	}
 }
 
-// configure writes the configuration files.
+// configure writes the configuration files if they differ.
 func (c *Cluster) configure() error {
 	files := []struct {
 		name string
@@ -148,5 +154,5 @@ func (c *Cluster) configure() error {
 	return nil
 }
 
-// statOf is the identity of the open data directory.
+// statOf returns the identity of the open data directory.
 func statOf(data *os.Root) (os.FileInfo, error) { return data.Stat(".") }

@@ -10,8 +10,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// prepare makes the service's role and database where they are missing, each start anew, so that a start killed between the two is
-// finished by the next.
+// prepare creates the role and the database of the service if they do not
+// exist. It runs at each start, so that a start that was killed between the two
+// is completed by the next one.
 func (c *Cluster) prepare(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -43,7 +44,8 @@ func (c *Cluster) prepare(ctx context.Context) error {
 	return nil
 }
 
-// connect opens a connection and proves that the cluster is ours.
+// connect opens a connection and checks the system identifier, to prove that
+// the cluster is ours.
 func (c *Cluster) connect(ctx context.Context, url string) (*pgx.Conn, error) {
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
@@ -62,7 +64,7 @@ func (c *Cluster) connect(ctx context.Context, url string) (*pgx.Conn, error) {
 	return nil, errors.Join(err, conn.Close(context.WithoutCancel(ctx)))
 }
 
-// diskFull adds the remedy to PostgreSQL's disk_full error.
+// diskFull wraps PostgreSQL's error disk_full (SQLSTATE 53100) in ErrNoSpace.
 func diskFull(err error) error {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) && pg.Code == "53100" {

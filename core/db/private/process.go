@@ -15,14 +15,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// process is a handle on one process that stays with that process: its number may be given to another one after its death,
-// the handle is not (pidfd_open(2), Linux 5.3).
+// process is a handle on one process (pidfd_open(2), Linux 5.3). After the
+// death of the process its ID may belong to another one, but the handle does
+// not.
 type process struct {
 	pid int
 	fd  *os.File
 }
 
-// openProcess opens a handle; nil when there is no such process.
+// openProcess opens a handle; nil if the process does not exist.
 func openProcess(pid int) (*process, error) {
 	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
 	if errors.Is(err, unix.EINVAL) { // the flag is of Linux 5.10
@@ -37,7 +38,8 @@ func openProcess(pid int) (*process, error) {
 	return &process{pid: pid, fd: os.NewFile(uintptr(fd), "pidfd")}, nil
 }
 
-// poll waits up to the given milliseconds and reports whether the process has ended or the handle is closed.
+// poll waits up to that many milliseconds. It reports whether the process has
+// ended or the handle is closed.
 func (p *process) poll(milliseconds int) (ended bool) {
 	err := p.with(func(fd int) error {
 		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, milliseconds)
@@ -47,7 +49,7 @@ func (p *process) poll(milliseconds int) (ended bool) {
 	return ended || err != nil
 }
 
-// with uses the descriptor; Close cannot take it away meanwhile.
+// with calls use with the descriptor, which stays open meanwhile.
 func (p *process) with(use func(fd int) error) error {
 	raw, err := p.fd.SyscallConn()
 	if err != nil {
@@ -60,7 +62,7 @@ func (p *process) with(use func(fd int) error) error {
 	return inner
 }
 
-// signal sends a signal; a process that has ended is no error.
+// signal sends a signal. A process that has ended is not an error.
 func (p *process) signal(s syscall.Signal) error {
 	err := p.with(func(fd int) error { return unix.PidfdSendSignal(fd, s, nil, 0) })
 	if errors.Is(err, unix.ESRCH) {
@@ -71,7 +73,8 @@ func (p *process) signal(s syscall.Signal) error {
 
 func (p *process) close() { p.fd.Close() }
 
-// kinship is what /proc tells of a process and a data directory.
+// kinship is the relation between a process and a data directory, according to
+// /proc.
 type kinship int
 
 const (
@@ -80,9 +83,11 @@ const (
 	unclear                 // a PostgreSQL process that we may not look into
 )
 
-// relate says whether process pid works on the data directory. Every PostgreSQL process stands in its data directory; only where
-// the kernel does not let us look (a container without CAP_SYS_PTRACE), the title counts, which carries cluster_name: a copy of the
-// state folder has the same name.
+// relate returns whether a process works on the data directory. Every
+// PostgreSQL process has the data directory as its working directory. Only if
+// the kernel does not reveal that (in a container without CAP_SYS_PTRACE), the
+// title decides, which contains cluster_name. The title alone would not do,
+// because a copy of the state folder has the same name.
 func relate(pid int, data os.FileInfo, clusterName string) kinship {
 	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	if err != nil || len(line) == 0 { // ended, a zombie or a kernel thread
@@ -104,7 +109,8 @@ func relate(pid int, data os.FileInfo, clusterName string) kinship {
 	return stranger
 }
 
-// members lists the processes that work on the data directory and run as the account's user.
+// members returns the processes that work on the data directory as the
+// account's user.
 func members(a Account, data os.FileInfo, clusterName string) ([]int, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -123,7 +129,7 @@ func members(a Account, data os.FileInfo, clusterName string) ([]int, error) {
 	return pids, nil
 }
 
-// ownerOf is the user id of a process; -1 when it has ended.
+// ownerOf returns the user ID of a process; -1 if it has ended.
 func ownerOf(pid int) int {
 	info, err := os.Stat(fmt.Sprintf("/proc/%d", pid))
 	if err != nil {
@@ -132,7 +138,8 @@ func ownerOf(pid int) int {
 	return int(info.Sys().(*syscall.Stat_t).Uid)
 }
 
-// until asks check every 20 ms until it says true. It gives the context's error when that ends first.
+// until calls check every 20 ms until it returns true or an error, or the
+// context ends.
 func until(ctx context.Context, check func() (bool, error)) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()

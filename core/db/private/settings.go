@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// defaults suit a small machine that runs other things too.
+// defaults are the settings for a small machine that also runs other programs.
 var defaults = map[string]string{
 	"max_connections":                 "60",
 	"shared_buffers":                  "64MB",
@@ -39,7 +39,8 @@ var defaults = map[string]string{
 	"log_line_prefix":         "%m [%p] ",
 }
 
-// fixed are given on the command line, where ALTER SYSTEM and files cannot override them.
+// fixed are the settings on the command line, where neither ALTER SYSTEM nor a
+// file can override them.
 func fixed(clusterName string) []string {
 	return []string{
 		"-c", "listen_addresses=",
@@ -77,7 +78,7 @@ func checkSettings(settings map[string]string) error {
 	return nil
 }
 
-// configuration is the text of postgresql.conf.
+// configuration returns the text of postgresql.conf.
 func configuration(settings map[string]string) []byte {
 	all := maps.Clone(defaults)
 	maps.Copy(all, settings)
@@ -89,15 +90,17 @@ func configuration(settings map[string]string) []byte {
 	return b.Bytes()
 }
 
-// quote writes a value as postgresql.conf and pg_ident.conf want it.
+// quote quotes a value for postgresql.conf and pg_ident.conf.
 func quote(value string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `''`).Replace(value) + "'"
 }
 
-// access is the text of pg_hba.conf: the kernel says who calls, the map says who may come in.
+// access is the text of pg_hba.conf: the kernel reports who connects, and the
+// map decides who may log in.
 const access = "# Written by Hostler at every start.\nlocal all all peer map=hostler\n"
 
-// identities is the text of pg_ident.conf: only the service's own system user may log in.
+// identities returns the text of pg_ident.conf: only the service's system user
+// may log in.
 func identities(service string) []byte {
 	return fmt.Appendf(nil, "# Written by Hostler at every start.\nhostler \"%[1]s\" %[2]s\nhostler \"%[1]s\" %[3]s\n", service, Role,
 		Superuser)

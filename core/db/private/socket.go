@@ -17,21 +17,24 @@ import (
 
 const (
 	socketName = ".s.PGSQL.5432"
-	// aliasName is the link in a short folder.
+	// aliasName is the name of the link in a short folder.
 	aliasName = "s"
-	// longest is what a socket's path may have in bytes: sun_path of unix(7) has 108 with the final NUL.
+	// longest is the maximum length of a socket's path in bytes: sun_path of
+	// unix(7) has 108, including the final NUL.
 	longest = 107
 )
 
-// alias is a short way to a folder whose own path is too long for a socket. PostgreSQL does not need it: it names its socket
-// relative to its data directory. The clients in this process do.
+// alias is a short path to a folder whose own path is too long for a socket.
+// Only the clients in this process need it; PostgreSQL names its socket
+// relative to the data directory.
 type alias struct {
 	path string // the folder to connect through
 	made string // what to remove in the end; empty when path is the folder itself
 }
 
-// shorten finds a path to folder that a socket can be reached by: the folder's own, or a link in a folder of ours, mode
-// 0700, below /run or the temporary folder.
+// shorten returns a path to folder that is short enough for a socket: the
+// folder's own path, or a link in a 0700 folder of ours below /run or the
+// temporary folder.
 func shorten(folder string) (alias, error) {
 	if len(folder)+1+len(socketName) <= longest {
 		return alias{path: folder}, nil
@@ -48,7 +51,8 @@ func shorten(folder string) (alias, error) {
 		"state folder (%w)", ErrAccess, folder, errors.Join(reasons...))
 }
 
-// shortFolders are the places for a short way to folder, in order of preference.
+// shortFolders returns the candidates for the short folder, in order of
+// preference.
 func shortFolders(folder string) []string {
 	sum := sha256.Sum256([]byte(folder))
 	uid := os.Geteuid()
@@ -64,7 +68,8 @@ func shortFolders(folder string) []string {
 	return short
 }
 
-// link makes the short folder with the link in it. A folder that somebody else put there is not used and not touched.
+// link creates the short folder with the link in it. It neither uses nor
+// changes a folder that belongs to another user.
 func link(short, folder string) (alias, error) {
 	a := alias{path: filepath.Join(short, aliasName), made: short}
 	if len(a.path)+1+len(socketName) > longest {
@@ -92,8 +97,9 @@ func (a alias) remove() {
 	}
 }
 
-// listener is the process id that the kernel reports for whoever listens at the cluster's socket; it refuses one that runs
-// as another user than PostgreSQL's.
+// listener returns the ID of the process that listens on the cluster's socket,
+// as the kernel reports it. It is an error if that process runs as another user
+// than PostgreSQL's.
 func (c *Cluster) listener() (int, error) {
 	conn, err := net.Dial("unix", filepath.Join(c.alias.path, socketName))
 	if err != nil {
@@ -118,7 +124,8 @@ func (c *Cluster) listener() (int, error) {
 	return int(cred.Pid), nil
 }
 
-// connection builds a URL for pgx. It holds no secret: the kernel vouches for the caller.
+// connection returns a URL for pgx. It contains no secret, because the kernel
+// identifies the client.
 func (c *Cluster) connection(role, database string) string {
 	query := url.Values{"host": {c.alias.path}, "port": {"5432"}, "sslmode": {"disable"}}
 	return (&url.URL{Scheme: "postgres", User: url.User(role), Path: "/" + database, RawQuery: query.Encode()}).String()

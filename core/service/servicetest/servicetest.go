@@ -157,7 +157,8 @@ func (r *Resource) Account(c *apitest.Caller) *identitytest.Account {
 	return r.accounts.made[name]
 }
 
-// AuditLog is what the audit trail says of an action: the results and details of its rows in order.
+// AuditLog returns what the audit log says of an action: the results and
+// details of its entries in their order.
 func (r *Resource) AuditLog(action string) string {
 	return r.Value(fmt.Sprintf(`SELECT coalesce(string_agg(result || CASE WHEN error = '' THEN '' ELSE ' ' || error END || ' ' ||
 		details::text, '; ' ORDER BY id), '') FROM audit WHERE action = '%s'`, action))

@@ -1,4 +1,6 @@
-// Package alertstest has good requests to alerts, their rules and maintenance windows.
+// Package alertstest has valid requests to alerts, their rules and maintenance
+// windows. The tests over all operations of the API send them; see package
+// requesttest.
 package alertstest
 
 import (

@@ -1,4 +1,5 @@
-// Package appstest has good requests to apps.
+// Package appstest has valid requests to apps. The tests over all operations of
+// the API send them; see package requesttest.
 package appstest
 
 import (

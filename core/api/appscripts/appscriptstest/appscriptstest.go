@@ -1,4 +1,5 @@
-// Package appscriptstest has good requests to the scripts of apps.
+// Package appscriptstest has valid requests to the scripts of apps. The tests
+// over all operations of the API send them; see package requesttest.
 package appscriptstest
 
 import (

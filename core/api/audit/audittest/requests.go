@@ -1,4 +1,5 @@
-// Package audittest has good requests to the audit trail.
+// Package audittest has valid requests to the audit log. The tests over all
+// operations of the API send them; see package requesttest.
 package audittest
 
 import (

@@ -1,4 +1,5 @@
-// Package authtest has good requests to log-in, sessions and second factors.
+// Package authtest has valid requests to log-in, sessions and second factors.
+// The tests over all operations of the API send them; see package requesttest.
 package authtest
 
 import (

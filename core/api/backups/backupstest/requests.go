@@ -1,4 +1,5 @@
-// Package backupstest has good requests about backups.
+// Package backupstest has valid requests about backups. The tests over all
+// operations of the API send them; see package requesttest.
 package backupstest
 
 import (

@@ -1,4 +1,5 @@
-// Package catalogtest has good requests to the catalog, and a source for them.
+// Package catalogtest has valid requests to the catalog, and a source for them.
+// The tests over all operations of the API send them; see package requesttest.
 package catalogtest
 
 import (

@@ -1,4 +1,5 @@
-// Package clonestest has good requests for copies of guests.
+// Package clonestest has valid requests for copies of guests. The tests over
+// all operations of the API send them; see package requesttest.
 package clonestest
 
 import (

@@ -1,4 +1,5 @@
-// Package configstest has good requests to configurations of guests.
+// Package configstest has valid requests to configurations of guests. The tests
+// over all operations of the API send them; see package requesttest.
 package configstest
 
 import (

@@ -1,4 +1,5 @@
-// Package consolestest has good requests to consoles and their recordings.
+// Package consolestest has valid requests to consoles and their recordings. The
+// tests over all operations of the API send them; see package requesttest.
 package consolestest
 
 import (

@@ -1,4 +1,5 @@
-// Package firewalltest has good requests to firewalls.
+// Package firewalltest has valid requests to firewalls. The tests over all
+// operations of the API send them; see package requesttest.
 package firewalltest
 
 import (

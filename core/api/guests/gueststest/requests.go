@@ -1,4 +1,5 @@
-// Package gueststest has good requests about many guests.
+// Package gueststest has valid requests about many guests. The tests over all
+// operations of the API send them; see package requesttest.
 package gueststest
 
 import (

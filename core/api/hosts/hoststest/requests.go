@@ -1,4 +1,5 @@
-// Package hoststest has good requests to hosts and their tokens.
+// Package hoststest has valid requests to hosts and their tokens. The tests
+// over all operations of the API send them; see package requesttest.
 package hoststest
 
 import (

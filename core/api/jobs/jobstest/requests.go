@@ -1,4 +1,5 @@
-// Package jobstest has good requests to jobs.
+// Package jobstest has valid requests to jobs. The tests over all operations of
+// the API send them; see package requesttest.
 package jobstest
 
 import (

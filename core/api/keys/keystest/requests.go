@@ -1,4 +1,5 @@
-// Package keystest has good requests to API keys.
+// Package keystest has valid requests to API keys. The tests over all
+// operations of the API send them; see package requesttest.
 package keystest
 
 import (

@@ -1,4 +1,5 @@
-// Package metatest has good requests to the service's own updates.
+// Package metatest has valid requests to the service's own updates. The tests
+// over all operations of the API send them; see package requesttest.
 package metatest
 
 import (

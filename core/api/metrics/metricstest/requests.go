@@ -1,4 +1,5 @@
-// Package metricstest has good requests about what was measured.
+// Package metricstest has valid requests about what was measured. The tests
+// over all operations of the API send them; see package requesttest.
 package metricstest
 
 import "github.com/hostler/hostler/core/api/requesttest"

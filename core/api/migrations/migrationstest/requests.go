@@ -1,4 +1,5 @@
-// Package migrationstest has good requests to move guests.
+// Package migrationstest has valid requests to move guests. The tests over all
+// operations of the API send them; see package requesttest.
 package migrationstest
 
 import (

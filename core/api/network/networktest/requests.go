@@ -1,4 +1,5 @@
-// Package networktest has good requests about networks of nodes.
+// Package networktest has valid requests about networks of nodes. The tests
+// over all operations of the API send them; see package requesttest.
 package networktest
 
 import (

@@ -1,4 +1,5 @@
-// Package nicstest has good requests to network interfaces of guests.
+// Package nicstest has valid requests to network interfaces of guests. The
+// tests over all operations of the API send them; see package requesttest.
 package nicstest
 
 import (

@@ -1,4 +1,5 @@
-// Package notificationstest has good requests to channels of notifications.
+// Package notificationstest has valid requests to channels of notifications.
+// The tests over all operations of the API send them; see package requesttest.
 package notificationstest
 
 import (
@@ -25,7 +26,8 @@ var Requests = requesttest.Requests{
 			{Operation: "update_notification_channel", Body: `{"enabled":false,"secrets":{"secret":"another"},"hourly_cap":5,` +
 				`"quiet_hours":{"from":"22:00","to":"07:00","timezone":"Europe/Berlin","critical_passes":true},` +
 				`"routes":[],"audit_actions":["vm.*","host.patch"]}`,
-				// What tells of the trail needs its secret.
+				// A channel that gets entries of the audit log needs its
+				// secret.
 				Nulls: `{"enabled":false,"secrets":{"secret":"another"},"hourly_cap":5,` +
 					`"quiet_hours":{"from":"22:00","to":"07:00","timezone":"Europe/Berlin","critical_passes":true},"routes":[]}`},
 			{Operation: "test_notification_channel"},

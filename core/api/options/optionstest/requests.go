@@ -1,4 +1,5 @@
-// Package optionstest has good requests to the options of VMs.
+// Package optionstest has valid requests to the options of VMs. The tests over
+// all operations of the API send them; see package requesttest.
 package optionstest
 
 import (

@@ -1,4 +1,5 @@
-// Package schedulestest has good requests to schedules.
+// Package schedulestest has valid requests to schedules. The tests over all
+// operations of the API send them; see package requesttest.
 package schedulestest
 
 import (

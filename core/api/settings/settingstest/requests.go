@@ -1,4 +1,5 @@
-// Package settingstest has good requests to settings.
+// Package settingstest has valid requests to settings. The tests over all
+// operations of the API send them; see package requesttest.
 package settingstest
 
 import "github.com/hostler/hostler/core/api/requesttest"

@@ -1,4 +1,5 @@
-// Package setuptest has good requests to the setup.
+// Package setuptest has valid requests to the setup. The tests over all
+// operations of the API send them; see package requesttest.
 package setuptest
 
 import (

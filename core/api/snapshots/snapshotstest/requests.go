@@ -1,4 +1,5 @@
-// Package snapshotstest has good requests to snapshots.
+// Package snapshotstest has valid requests to snapshots. The tests over all
+// operations of the API send them; see package requesttest.
 package snapshotstest
 
 import (

@@ -1,4 +1,5 @@
-// Package ssotest has good requests to identity providers.
+// Package ssotest has valid requests to identity providers. The tests over all
+// operations of the API send them; see package requesttest.
 package ssotest
 
 import (

@@ -1,4 +1,5 @@
-// Package storagetest has good requests about storages.
+// Package storagetest has valid requests about storages. The tests over all
+// operations of the API send them; see package requesttest.
 package storagetest
 
 import (

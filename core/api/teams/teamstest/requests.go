@@ -1,4 +1,5 @@
-// Package teamstest has good requests to teams and their members.
+// Package teamstest has valid requests to teams and their members. The tests
+// over all operations of the API send them; see package requesttest.
 package teamstest
 
 import (

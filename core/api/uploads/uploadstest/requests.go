@@ -1,4 +1,5 @@
-// Package uploadstest has good requests about uploads.
+// Package uploadstest has valid requests about uploads. The tests over all
+// operations of the API send them; see package requesttest.
 package uploadstest
 
 import (

@@ -1,4 +1,5 @@
-// Package userstest has good requests to users.
+// Package userstest has valid requests to users. The tests over all operations
+// of the API send them; see package requesttest.
 package userstest
 
 import (

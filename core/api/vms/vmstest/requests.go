@@ -1,4 +1,5 @@
-// Package vmstest has good requests to VMs.
+// Package vmstest has valid requests to VMs. The tests over all operations of
+// the API send them; see package requesttest.
 package vmstest
 
 import (
