@@ -1,9 +1,13 @@
 // Package apitest tests the HTTP API from outside. It has helpers for single
-// scenarios, and two tests that run over every operation of the OpenAPI
-// document: Matrix checks which roles may call an operation, and Garbage sends
-// invalid input. All of them work both on a handler in the process and on a
-// real server. An API says where it is and how a request is made in the name of
-// a caller.
+// scenarios, and three tests that run over every operation of the OpenAPI
+// document:
+//
+//   - MatrixWith checks which callers may use an operation
+//   - Garbage sends invalid input
+//   - Nulls sends null in every place of a body
+//
+// All of them work both on a handler in the process and on a real server. An
+// API says where it is and how a request is made in the name of a caller.
 package apitest
 
 import (
@@ -151,7 +155,8 @@ func (a *API) exchange(ctx context.Context, r *http.Request, as *Caller) (*Respo
 	return answer, nil
 }
 
-// call runs the handler in the process. The head of an event stream ends the request.
+// call runs the handler in the process. The request ends after the head of an
+// event stream.
 func (a *API) call(ctx context.Context, cancel func(), r *http.Request) (*Response, error) {
 	if r.RemoteAddr == "" {
 		r.RemoteAddr = "192.0.2.1:1234"
@@ -186,7 +191,8 @@ func (w *recorder) WriteHeader(status int) {
 	}
 }
 
-// Hijack gives a socket's handler a connection whose peer is gone.
+// Hijack returns a connection whose peer has already disconnected. The handler
+// of a socket gets it.
 func (w *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, peer := net.Pipe()
 	if err := peer.Close(); err != nil {
@@ -195,26 +201,30 @@ func (w *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return conn, bufio.NewReadWriter(bufio.NewReader(conn), bufio.NewWriter(conn)), nil
 }
 
-// Scenario is one request and what is expected of its answer.
+// Scenario is one request with the expected answer.
 type Scenario struct {
 	Name, Method, URL string
 	Headers           map[string]string
-	// Body is sent as application/json unless Headers say otherwise.
+	// Body is sent as application/json, unless Headers has another
+	// Content-Type.
 	Body string
 	// As is who asks; nil is nobody.
 	As     *Caller
 	Status int
-	// Error is the expected identifier of a problem; "" when none is expected.
+	// Error is the expected error ID of a problem, or "" if the request
+	// succeeds.
 	Error string
-	// Contains and Lacks are pieces of the answer's body.
+	// Contains has texts that must be in the body of the answer, Lacks those
+	// that must not.
 	Contains, Lacks []string
-	// Golden is a file that holds the expected body; "" for none.
+	// Golden is the file with the expected body, or "" for none.
 	Golden string
-	// After looks at the answer and at what has changed.
+	// After checks the answer and what the request has changed.
 	After func(t *testing.T, answer *Response)
 }
 
-// Run runs the scenarios one after another as subtests, so that a later one finds what an earlier one has changed.
+// Run runs the scenarios one after another as subtests. A later one sees what
+// an earlier one has changed.
 func (a *API) Run(t *testing.T, scenarios ...Scenario) {
 	t.Helper()
 	for _, s := range scenarios {
@@ -222,7 +232,8 @@ func (a *API) Run(t *testing.T, scenarios ...Scenario) {
 	}
 }
 
-// Expect makes a request below /api/v1 that must be answered with the status, the code of a problem and these texts, and gives the answer.
+// Expect sends a request below /api/v1 and returns the answer. The answer must
+// have the status, the error ID and the texts.
 func (a *API) Expect(t *testing.T, method, url, body string, as *Caller, status int, code string, contains ...string) (answer *Response) {
 	t.Helper()
 	a.Run(t, Scenario{Name: method + " " + url, Method: method, URL: "/api/v1/" + url, Body: body, As: as, Status: status,
@@ -233,7 +244,8 @@ func (a *API) Expect(t *testing.T, method, url, body string, as *Caller, status 
 	return answer
 }
 
-// Get is the answer to a viewer's read below /api/v1, into a value.
+// Get sends a GET below /api/v1 as a viewer and decodes the answer into a
+// value.
 func (a *API) Get(t *testing.T, url string, into any) {
 	t.Helper()
 	a.Expect(t, http.MethodGet, url, "", Viewer, http.StatusOK, "").Decode(t, into)
@@ -281,7 +293,7 @@ func (a *API) request(method, target, body string, headers map[string]string) *h
 	return r
 }
 
-// Golden holds got against the file; go test -update writes it instead.
+// Golden compares got with the file. With go test -update it writes the file.
 func Golden(t testing.TB, file string, got []byte) {
 	t.Helper()
 	if *update {
@@ -303,7 +315,8 @@ func Golden(t testing.TB, file string, got []byte) {
 	}
 }
 
-// difference is the first place where two texts differ, with a few lines around it.
+// difference returns the first place in which two texts differ, with a few
+// lines around it.
 func difference(want, got []byte) string {
 	const around = 4
 	a, b := strings.Split(string(want), "\n"), strings.Split(string(got), "\n")

@@ -18,8 +18,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// contract is an OpenAPI document as a client takes it: every answer must be one that it declares, in status, media type
-// and schema. Its methods are safe for concurrent use.
+// contract is an OpenAPI document as a client sees it. Every answer must have a
+// status, a media type and a schema that the document declares. Its methods are
+// safe for concurrent use.
 type contract struct {
 	operations []contractOperation
 	responses  map[string]contractResponse
@@ -43,7 +44,8 @@ type contractResponse struct {
 	Content map[string]json.RawMessage `json:"content"`
 }
 
-// documentURL is what the document is called while it is held; nothing is fetched from there.
+// documentURL is the name of the document for the compiler of schemas. Nothing
+// is downloaded from it.
 const documentURL = "https://hostler.example/openapi.json"
 
 func newContract(document []byte) (*contract, error) {
@@ -77,7 +79,7 @@ func newContract(document []byte) (*contract, error) {
 	return c, nil
 }
 
-// escapePointer is a key as a part of a JSON pointer (RFC 6901).
+// escapePointer returns a key as a part of a JSON pointer (RFC 6901).
 func escapePointer(key string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(key) }
 
 func placeholders(segments []string) (n int) {
@@ -89,7 +91,8 @@ func placeholders(segments []string) (n int) {
 	return n
 }
 
-// fits reports whether a path belongs to the operation; in open ones the last parameter may hold slashes.
+// fits reports whether a path belongs to the operation. If open is true, the
+// last parameter can contain slashes.
 func (o *contractOperation) fits(segments []string, open bool) bool {
 	last := len(o.segments) - 1
 	if len(segments) != len(o.segments) && (!open || len(segments) < len(o.segments) || !strings.HasPrefix(o.segments[last], "{")) {
@@ -103,7 +106,7 @@ func (o *contractOperation) fits(segments []string, open bool) bool {
 	return true
 }
 
-// check says in what an answer differs from what the document declares; nil in nothing.
+// check returns an error if an answer differs from what the document declares.
 func (c *contract) check(method, path string, answer *Response) error {
 	media, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")) // no type is none of the declared ones
 	if o := c.find(method, strings.Split(path, "/")); o != nil {
@@ -118,7 +121,7 @@ func (c *contract) check(method, path string, answer *Response) error {
 	return nil
 }
 
-// find is the operation that a request is sent to; nil when there is none.
+// find returns the operation that handles a request, or nil.
 func (c *contract) find(method string, segments []string) *contractOperation {
 	for _, open := range []bool{false, true} {
 		for i := range c.operations {
@@ -159,7 +162,7 @@ func (c *contract) operation(o *contractOperation, media string, answer *Respons
 	return c.body(pointer+"/content/"+escapePointer(media)+"/schema", answer.Body)
 }
 
-// body holds a body against the schema at the pointer.
+// body checks a body against the schema at the pointer.
 func (c *contract) body(pointer string, body []byte) error {
 	schema, err := c.schema(pointer)
 	if err != nil {
@@ -175,7 +178,7 @@ func (c *contract) body(pointer string, body []byte) error {
 	return nil
 }
 
-// schema is compiled once.
+// schema returns the compiled schema at the pointer. Each is compiled once.
 func (c *contract) schema(pointer string) (*jsonschema.Schema, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -190,11 +193,12 @@ func (c *contract) schema(pointer string) (*jsonschema.Schema, error) {
 	return s, nil
 }
 
-// contracts are those of the APIs that were asked already, by handler or address, because an API is copied freely, and by the
-// document's hash.
+// contracts has the contracts of the APIs that were already asked, by handler
+// or address and by the hash of the document. They are not in the API itself,
+// since an API may be copied.
 var contracts sync.Map
 
-// contract is that of the API's own document.
+// contract returns the contract of the API's own document.
 func (a *API) contract(ask func(*http.Request) (*Response, error)) (*contract, error) {
 	var key any = a.URL
 	if a.Handler != nil {
@@ -222,7 +226,7 @@ func (a *API) contract(ask func(*http.Request) (*Response, error)) (*contract, e
 	return c, nil
 }
 
-// text is the API's own document.
+// text returns the API's own document.
 func (a *API) text(ask func(*http.Request) (*Response, error)) ([]byte, error) {
 	if a.Document != nil {
 		return a.Document(), nil
@@ -234,8 +238,8 @@ func (a *API) text(ask func(*http.Request) (*Response, error)) ([]byte, error) {
 	return answer.Body, nil
 }
 
-// hold is the error of an answer that the API's document does not declare. Answers that net/http gives by itself, of
-// requests that reach no handler, are not the service's.
+// hold returns an error if the document of the API does not declare the answer.
+// It ignores answers that net/http gives by itself, without calling a handler.
 func (a *API) hold(r *http.Request, answer *Response, ask func(*http.Request) (*Response, error)) error {
 	if r.Method == http.MethodHead || !strings.HasPrefix(r.URL.Path, "/api/v") && r.URL.Path != "/meta/update" ||
 		answer.Header.Get("X-Request-ID") == "" {
@@ -251,7 +255,8 @@ func (a *API) hold(r *http.Request, answer *Response, ask func(*http.Request) (*
 	return c.check(r.Method, r.URL.EscapedPath(), answer)
 }
 
-// CompareDocument sends a request as an owner and says in what the answer differs from another document; nil in nothing.
+// CompareDocument sends a request as an owner and returns an error if the
+// answer differs from what another document declares.
 func (a *API) CompareDocument(t testing.TB, document []byte, method, path, body string) error {
 	t.Helper()
 	c, err := newContract(document)

@@ -13,14 +13,15 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Callers authenticates whomever FakeLogIn names, for tests of resources that are not about identity.
+// Callers is an Authenticator for tests of resources that have nothing to do
+// with identity. It accepts every caller that FakeLogIn names.
 type Callers struct{}
 
 var _ op.Authenticator = Callers{}
 
 const fakeHeader = "Fake-Caller"
 
-// FakeLogIn is the API.LogIn that goes with Callers.
+// FakeLogIn is the API.LogIn for Callers.
 func FakeLogIn(r *http.Request, c *Caller) { r.Header.Set(fakeHeader, c.String()) }
 
 // Authenticate implements op.Authenticator.
@@ -56,14 +57,14 @@ func (t *MemoryRecorder) Record(_ context.Context, e audit.Entry) error {
 	return nil
 }
 
-// Entries is a copy of what was recorded.
+// Entries returns a copy of the entries.
 func (t *MemoryRecorder) Entries() []audit.Entry {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return append([]audit.Entry{}, t.entries...)
 }
 
-// EmptyResolver resolves no thing at all.
+// EmptyResolver is a Resolver that finds nothing.
 type EmptyResolver struct{}
 
 var _ op.Resolver = EmptyResolver{}

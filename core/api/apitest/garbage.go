@@ -16,29 +16,34 @@ import (
 	"testing"
 )
 
-// GarbageConfig bounds a run of Garbage.
+// GarbageConfig configures a run of Garbage.
 type GarbageConfig struct {
 	// Seed makes a run repeatable.
 	Seed uint64
-	// PerOperation is the number of requests to each operation; 60 when zero. The short tier sends one in twenty.
+	// PerOperation is the number of requests to each operation; 0 means 60. The
+	// short tier sends one twentieth of them.
 	PerOperation int
-	// As is who sends them; an owner when nil.
+	// As is the caller that sends them; nil means an owner.
 	As *Caller
-	// Skip leaves operations out, by id: those that would log the caller out.
+	// Skip has the IDs of operations to leave out, such as those that log the
+	// caller out.
 	Skip []string
-	// Values are good values of parameters, and of text and integer fields of bodies, by name, such as an existing
-	// host_id, so that some requests get far.
+	// Values has valid values by name, for parameters and for string and
+	// integer fields of bodies, such as an existing host_id. With them some
+	// requests get past the first checks.
 	Values map[string]string
 }
 
 func (c *GarbageConfig) requests() int { return cmp.Or(c.PerOperation, 60) }
 
-// garbageCanary is in hostile values; a 422 must not repeat it.
+// garbageCanary is in invalid values. A 422 must not repeat it.
 const garbageCanary = "gArBaGe7"
 
-// Garbage sends hostile requests, made from the OpenAPI document, to every operation: wrong types, missing, extra,
-// huge, negative, NUL, "..", deep nesting, bodies that are no JSON. No answer may be a 500, hang, be
-// anything but a problem document when it is an error, or repeat a rejected value.
+// Garbage sends invalid requests to every operation, generated from the OpenAPI
+// document: wrong types, missing and unknown fields, huge and negative numbers,
+// NUL, "..", deep nesting, and bodies that are not JSON. No answer may be a
+// 500, take forever, repeat a rejected value, or be an error without a problem
+// document.
 func (a *API) Garbage(t *testing.T, config GarbageConfig) {
 	t.Helper()
 	if testing.Short() {
@@ -58,7 +63,7 @@ func (a *API) Garbage(t *testing.T, config GarbageConfig) {
 	t.Logf("%d operations, answers by status: %v", len(d.operations), statuses)
 }
 
-// garbage sends hostile requests to one operation and says what is wrong with the answers.
+// garbage sends invalid requests to one operation and returns the complaints.
 func (a *API) garbage(t testing.TB, d *document, i int, config GarbageConfig, statuses map[int]int) (complaints []string) {
 	if config.As == nil {
 		config.As = Owner
@@ -87,7 +92,7 @@ func (a *API) garbage(t testing.TB, d *document, i int, config GarbageConfig, st
 	return complaints
 }
 
-// sends says that a request has a word in its address, headers or body.
+// sends reports whether a request has a word in its address, headers or body.
 func sends(r *http.Request, word string) bool {
 	if strings.Contains(r.URL.String(), word) || strings.Contains(fmt.Sprint(r.Header), word) {
 		return true
@@ -103,7 +108,7 @@ func sends(r *http.Request, word string) bool {
 	return bytes.Contains(sent, []byte(word))
 }
 
-// generator makes requests for one operation.
+// generator generates requests for one operation.
 type generator struct {
 	*rand.Rand
 	document *document
@@ -128,7 +133,8 @@ func (g *generator) text() string {
 	return pick(g, hostileTexts)
 }
 
-// request makes one request and says in short what is hostile in it.
+// request generates one request and returns a short description of what is
+// invalid in it.
 func (g *generator) request(base string, o *operation) (*http.Request, string) {
 	path := o.path
 	query := url.Values{}
@@ -181,7 +187,7 @@ func (g *generator) request(base string, o *operation) (*http.Request, string) {
 	return r, fmt.Sprintf("%s %.300s %s %.300q", o.method, r.URL.RequestURI(), what, body)
 }
 
-// headerText keeps what an HTTP client can send.
+// headerText removes what an HTTP client cannot send.
 func headerText(value string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r > 0x10ffff || r == '\uFFFD' {
@@ -200,7 +206,8 @@ var rawBodies = []string{
 	strings.Repeat(" ", 2<<20),
 }
 
-// body makes a body: mostly a good one with one or two things spoilt, sometimes no JSON at all.
+// body generates a body. Usually it is a valid one with one or two changes,
+// sometimes it is not JSON.
 func (g *generator) body(o *operation) ([]byte, string) {
 	s := o.body()
 	switch {
@@ -226,7 +233,7 @@ func (g *generator) body(o *operation) ([]byte, string) {
 	return body, what
 }
 
-// good makes a value that fits the schema as far as the schema tells.
+// good generates a value that fits the schema, as far as the schema tells.
 func (g *generator) good(s *schema, depth int) any {
 	s = g.document.resolve(s)
 	switch {
@@ -269,7 +276,8 @@ func (g *generator) good(s *schema, depth int) any {
 	return garbageCanary
 }
 
-// field is a good value of a body's field: the given one where there is such.
+// field returns a valid value for a field of a body: the configured one, if
+// there is one.
 func (g *generator) field(name string, s *schema, depth int) any {
 	if value, given := g.values[name]; given {
 		switch n, err := strconv.ParseInt(value, 10, 64); g.document.resolve(s).kind() {
@@ -301,7 +309,7 @@ func (g *generator) goodText(s *schema) string {
 	return text
 }
 
-// spoil changes one thing somewhere in the value.
+// spoil changes one place in the value.
 func (g *generator) spoil(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -334,7 +342,7 @@ func (g *generator) spoil(value any) any {
 	return g.hostile()
 }
 
-// hostile is a value of any type.
+// hostile returns a value of any type.
 func (g *generator) hostile() any {
 	switch g.IntN(8) {
 	case 0:

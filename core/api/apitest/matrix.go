@@ -16,21 +16,23 @@ import (
 	"github.com/hostler/hostler/internal/sampletest"
 )
 
-// Column is one kind of caller of the matrix.
+// Column is one kind of caller in the matrix.
 type Column struct {
-	// Name is the column's head, Legend says who that is.
+	// Name is the head of the column. Legend describes the caller.
 	Name, Legend string
-	// LogIn makes r come from the caller. scope is the API key scope of writing that the operation's resource has, for
-	// callers whose key depends on it. Nil is nobody.
+	// LogIn makes r come from the caller. scope is the scope that an API key
+	// needs to write to the resource of the operation, for callers whose key
+	// depends on it. LogIn is nil for requests without a log-in.
 	LogIn func(r *http.Request, scope string)
 
-	// Unknown is nobody, or somebody whose credential does not hold.
+	// Unknown is true for nobody, and for callers with an invalid credential.
 	Unknown bool
-	// Role is held in the default team, and Elsewhere in another one.
+	// Role is the role in the default team, Elsewhere that in another team.
 	Role, Elsewhere identity.Role
-	// Key says which scopes the caller's key has for an operation of the scope; nil for none, which admits all.
+	// Key returns the scopes of the caller's key for an operation with the
+	// scope. If it is nil or returns no scopes, the caller has all rights.
 	Key func(scope string) []string
-	// Off: all features are switched off while Around runs the column.
+	// Off says that all features are disabled while Around runs the column.
 	Off    bool
 	Around func(run func())
 }
@@ -44,7 +46,7 @@ const (
 	cellNotThere    = "404"
 )
 
-// meanings say what a cell means.
+// meanings has the meaning of each cell, for the legend.
 var meanings = map[string]string{
 	cellOK: "allowed. Reads succeed. Writes are sent with an invalid query string, so they stop at 422, which is checked " +
 		"after access",
@@ -54,7 +56,7 @@ var meanings = map[string]string{
 	cellNotThere:    "not_found: identical to the response for an ID that does not exist, except for the request ID",
 }
 
-// refusals are the status and the identifier of each cell that is no admission.
+// refusals has the status and the error ID of each cell that is a refusal.
 var refusals = map[string]struct {
 	status int
 	code   string
@@ -65,27 +67,34 @@ var refusals = map[string]struct {
 	cellNotThere:    {http.StatusNotFound, "not_found"},
 }
 
-// MatrixConfig says who is held against what.
+// MatrixConfig says which callers and operations MatrixWith checks.
 type MatrixConfig struct {
-	// Columns are the callers; nobody, false credentials and each role in the default team when nil.
+	// Columns are the callers. If it is nil, they are nobody, an invalid
+	// credential and each role in the default team.
 	Columns []Column
-	// Values of all path parameters by name, of things that are there and belong to the default team. Without any, reads
-	// are sent with a faulty query string too.
+	// Values has the values of all path parameters by name. They name existing
+	// things of the default team. Without values, reads are also sent with an
+	// invalid query string.
 	Values map[string]string
-	// Bodies are good bodies by operation; what is refused must be so for a good request.
+	// Bodies has a valid body for each operation: a refusal must apply to a
+	// valid request.
 	Bodies map[string]string
-	// Reads are the statuses of reads that are admitted and do not answer 200, or open no socket, in this world, by operation.
+	// Reads has the status, by operation, of reads that are allowed but do not
+	// answer 200 or open no socket in this environment.
 	Reads map[string]int
-	// Golden is a file that holds the table's columns and what its cells mean; "" for none. GoldenRows are the files that hold
-	// its rows, by operation.
+	// Golden is the file with the columns of the table and the meanings of its
+	// cells, or "" for none. GoldenRows are the files with its rows, by operation.
 	Golden     string
 	GoldenRows map[string]string
-	// Sample is how many cells stand for each other in the short tier, which asks one of so many; 0 asks all.
+	// Sample makes the short tier check only one of so many cells. 0 checks
+	// all.
 	Sample uint32
 }
 
-// MatrixWith makes a table from the operations' declarations, one row for an operation and one column for a caller, and
-// holds the handler against each of its cells. Paths that do not exist are 401 for nobody as well.
+// MatrixWith checks who may use which operation. It computes a table from the
+// declarations in the OpenAPI document, with one row for each operation and one
+// column for each caller. Then it sends a request for each cell and compares
+// the answer. Unknown paths must be 401 for nobody, too.
 func (a *API) MatrixWith(t *testing.T, config MatrixConfig) {
 	t.Helper()
 	if config.Columns == nil {
@@ -137,7 +146,7 @@ func (a *API) MatrixWith(t *testing.T, config MatrixConfig) {
 	})
 }
 
-// plainColumns are callers that every API can be asked as.
+// plainColumns returns the callers that every API has.
 func (a *API) plainColumns() []Column {
 	header := func(name, value string) func(*http.Request, string) {
 		return func(r *http.Request, _ string) { r.Header.Set(name, value) }
@@ -154,7 +163,8 @@ func (a *API) plainColumns() []Column {
 	return columns
 }
 
-// expect is the cell that an operation's declaration gives a caller.
+// expect returns the cell that follows from the declaration of an operation.
+// The order of its cases is the order of the checks of a request.
 func (c *Column) expect(o *operation) string {
 	held := max(c.Role, c.Elsewhere)
 	if o.On == "instance" {
@@ -179,13 +189,15 @@ func (c *Column) expect(o *operation) string {
 	return cellOK
 }
 
-// blind reports whether the caller may see nothing of the default team, though something of another.
+// blind reports whether the caller can see nothing of the default team but has
+// a role in another one.
 func (c *Column) blind() bool { return c.Role == identity.NoRole && c.Elsewhere > identity.NoRole }
 
-// onThing reports whether the operation is on a thing that a team owns.
+// onThing reports whether the operation is on a thing that belongs to a team.
 func (o *operation) onThing() bool { return o.On != "" && o.On != "instance" && o.On != "anywhere" }
 
-// writeScope is the scope of an API key that may do all with the operation's resource.
+// writeScope returns the scope of API keys that may use all operations of the
+// resource.
 func (o *operation) writeScope() string {
 	if o.Scope != "" && o.Scope != "read" {
 		return o.Scope
@@ -198,7 +210,7 @@ func (o *operation) inScope(scopes []string) bool {
 	return len(scopes) == 0 || slices.Contains(scopes, o.Scope) || slices.Contains(scopes, o.writeScope())
 }
 
-// matrixLegend explains the cells and columns of the table.
+// matrixLegend returns the table that explains the cells and columns.
 func matrixLegend(columns []Column) *Table {
 	table := NewTable("# Who may do what. Generated from the declarations of the operations; a test compares it with the real service.\n",
 		"KIND", "NAME", "MEANING")
@@ -233,7 +245,7 @@ var (
 	requestID   = regexp.MustCompile(`"request_id":"[^"]*"`)
 )
 
-// missingID is an id that nothing has.
+// missingID is an ID that nothing has.
 const missingID = "987654321"
 
 type matrix struct {
@@ -241,7 +253,7 @@ type matrix struct {
 	config MatrixConfig
 }
 
-// check is one cell of the matrix under examination.
+// check is the examination of one cell.
 type check struct {
 	*matrix
 	ctx        context.Context
@@ -250,7 +262,7 @@ type check struct {
 	complaints []string
 }
 
-// cell holds the handler against one cell and says what is wrong.
+// cell checks one cell and returns the complaints.
 func (m *matrix) cell(ctx context.Context, c *Column, o *operation) []string {
 	k := &check{matrix: m, ctx: ctx, as: c, o: o}
 	switch cell := c.expect(o); cell {
@@ -268,10 +280,11 @@ func (k *check) complain(format string, args ...any) {
 	k.complaints = append(k.complaints, fmt.Sprintf("%s as %s: ", k.o.ID, k.as.Name)+fmt.Sprintf(format, args...))
 }
 
-// furnished reports whether there is something to read.
+// furnished reports whether there are things to read.
 func (m *matrix) furnished() bool { return len(m.config.Values) > 0 }
 
-// url is the operation's path with its values; without any, all of them are 1.
+// url returns the path of the operation with the values. Without values, each
+// parameter is 1.
 func (k *check) url(values map[string]string) string {
 	return placeholder.ReplaceAllStringFunc(k.o.path, func(p string) string {
 		value, ok := values[p[1:len(p)-1]]
@@ -285,7 +298,7 @@ func (k *check) url(values map[string]string) string {
 	})
 }
 
-// ask sends a request as the column's caller.
+// ask sends a request in the name of the column's caller.
 func (k *check) ask(method, target, body string) *Response {
 	r := k.request(method, target, body, k.o.headers(method))
 	if k.as.LogIn != nil {
@@ -299,7 +312,8 @@ func (k *check) ask(method, target, body string) *Response {
 	return answer
 }
 
-// body is a good one: of an upload, a small file where none is given.
+// body returns a valid body. An upload without one in the configuration gets a
+// small file.
 func (k *check) body() string {
 	if body, given := k.config.Bodies[k.o.ID]; given || k.o.file() == "" {
 		return body
@@ -307,7 +321,7 @@ func (k *check) body() string {
 	return "a file"
 }
 
-// refused: a good request is turned away, and HEAD like GET.
+// refused checks that a valid request is refused, and a HEAD like a GET.
 func (k *check) refused(cell string) {
 	want, target := refusals[cell], k.url(k.config.Values)
 	if answer := k.ask(k.o.method, target, k.body()); answer.Status != want.status || answer.Problem() != want.code {
@@ -323,7 +337,9 @@ func (k *check) refused(cell string) {
 	}
 }
 
-// admitted: a read is answered, and whatever would change something comes as far as its input.
+// admitted checks that a read is answered. Other operations get an invalid
+// query string: they must come as far as the check of the input, and change
+// nothing.
 func (k *check) admitted() {
 	target := k.url(k.config.Values)
 	own := !k.o.public() && k.o.least == identity.NoRole && ownID.MatchString(k.o.path)
@@ -347,10 +363,11 @@ func (k *check) admitted() {
 	}
 }
 
-// ownID is a thing in a path.
+// ownID matches the ID of a thing in a path.
 var ownID = regexp.MustCompile(`\{[a-z]+_id\}`)
 
-// hidden: what belongs to another team is answered in all ways like what is not there.
+// hidden checks that a thing of another team is answered exactly like a thing
+// that does not exist.
 func (k *check) hidden() {
 	k.alike(k.o.method, k.body(), http.StatusNotFound, "not_found")
 	if k.o.body() != nil {
@@ -361,7 +378,8 @@ func (k *check) hidden() {
 	}
 }
 
-// alike asks for the thing and for one that does not exist, and compares the answers.
+// alike sends the request for the thing and for one that does not exist, and
+// compares the answers.
 func (k *check) alike(method, body string, status int, code string) {
 	missing := maps.Clone(k.config.Values)
 	for name := range missing {
@@ -378,7 +396,8 @@ func (k *check) alike(method, body string, status int, code string) {
 	}
 }
 
-// plain is an answer without what differs between any two requests.
+// plain returns an answer without the parts that differ between any two
+// requests.
 func plain(a *Response) string {
 	headers := maps.Clone(a.Header)
 	for _, name := range []string{"X-Request-Id", "Date"} {

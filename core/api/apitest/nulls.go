@@ -9,18 +9,21 @@ import (
 	"testing"
 )
 
-// NullsConfig says how each operation is asked.
+// NullsConfig configures Nulls.
 type NullsConfig struct {
-	// Bodies are good bodies by operation; {} where there is none.
+	// Bodies has a valid body for each operation. {} stands for those without
+	// one.
 	Bodies map[string]string
-	// Values are those of path parameters by name.
+	// Values has the values of the path parameters by name.
 	Values map[string]string
-	// As is who sends them; an owner when nil.
+	// As is the caller that sends the requests; nil means an owner.
 	As *Caller
 }
 
-// Nulls sends null in every place of every body: it must be refused there with 422 where the document does not declare
-// it, and must not be where it does, whatever else is answered. It returns how many places it has tried.
+// Nulls sends null in every place of every body. If the document declares that
+// the place may be null, it must not be refused for that. Otherwise the answer
+// must be a 422 that names the place. Nulls returns how many places of each
+// kind it has tried.
 func (a *API) Nulls(t *testing.T, config NullsConfig) (taken, refused int) {
 	t.Helper()
 	if config.As == nil {
@@ -45,13 +48,13 @@ func (a *API) Nulls(t *testing.T, config NullsConfig) (taken, refused int) {
 	return taken, refused
 }
 
-// place is where something stands in a body. An index of an array is 0.
+// place is a place in a body. An index of an array is 0.
 type place struct {
 	keys     []any
 	nullable bool
 }
 
-// places are those of a body and all that is in it.
+// places returns the place of a body and of everything in it.
 func (d *document) places(s *schema, keys []any, depth int) []place {
 	all := []place{{keys, d.nullable(s)}}
 	if s = d.resolve(s); s == nil || depth > 4 {
@@ -76,7 +79,7 @@ func (d *document) nullable(s *schema) bool {
 		slices.ContainsFunc(s.AnyOf, d.nullable)
 }
 
-// null sends one null, with all around it that is required on the way.
+// null sends one null, with everything that the places above it require.
 func (a *API) null(t *testing.T, d *document, o *operation, at place, config NullsConfig) string {
 	var body any = map[string]any{}
 	if good := config.Bodies[o.ID]; good != "" {
@@ -121,7 +124,8 @@ func (a *API) null(t *testing.T, d *document, o *operation, at place, config Nul
 	return ""
 }
 
-// with is the value with null at the place, and with objects and arrays on the way there.
+// with returns the value with null at the place, and with the objects and
+// arrays that lead there.
 func with(value any, keys []any) any {
 	if len(keys) == 0 {
 		return nil
@@ -144,7 +148,7 @@ func with(value any, keys []any) any {
 	}
 }
 
-// locate is a fault's place as text.
+// locate returns the place of a fault as text.
 func locate(loc []any) string {
 	parts := make([]string, len(loc))
 	for i, part := range loc {

@@ -38,7 +38,7 @@ type parameter struct {
 	Schema   *schema
 }
 
-// schema is as much of a JSON schema as the documents use.
+// schema is the part of JSON Schema that the documents use.
 type schema struct {
 	Ref        string             `json:"$ref"`
 	Type       any                `json:"type"`
@@ -55,7 +55,7 @@ type schema struct {
 	AnyOf      []*schema          `json:"anyOf"`
 }
 
-// kind is the schema's type, "" for any.
+// kind returns the type of the schema, or "" for any type.
 func (s *schema) kind() string {
 	switch t := s.Type.(type) {
 	case string:
@@ -72,7 +72,7 @@ func (s *schema) kind() string {
 
 func (o *operation) public() bool { return o.Security != nil && len(o.Security) == 0 }
 
-// role is the least role.
+// role returns the lowest role that may use the operation.
 func (o *operation) role(t testing.TB) identity.Role {
 	role, err := o.parseRole()
 	if err != nil {
@@ -91,7 +91,7 @@ func (o *operation) parseRole() (identity.Role, error) {
 // socket reports whether the operation is a WebSocket.
 func (o *operation) socket() bool { return o.Responses["101"] != nil }
 
-// file is the media type of the file that is uploaded; "" when there is none.
+// file returns the media type of the file to upload, or "".
 func (o *operation) file() string {
 	if o.RequestBody == nil || o.body() != nil || len(o.RequestBody.Content) == 0 {
 		return ""
@@ -99,7 +99,8 @@ func (o *operation) file() string {
 	return slices.Min(slices.Collect(maps.Keys(o.RequestBody.Content)))
 }
 
-// headers are those that a good request has besides the usual ones.
+// headers returns the headers that a valid request has in addition to the usual
+// ones.
 func (o *operation) headers(method string) map[string]string {
 	switch {
 	case o.file() != "":
@@ -111,7 +112,7 @@ func (o *operation) headers(method string) map[string]string {
 	return nil
 }
 
-// body is the schema of the JSON body; nil when there is none.
+// body returns the schema of the JSON body, or nil.
 func (o *operation) body() *schema {
 	if o.RequestBody == nil {
 		return nil
@@ -119,13 +120,14 @@ func (o *operation) body() *schema {
 	return o.RequestBody.Content["application/json"].Schema
 }
 
-// document is an OpenAPI document taken apart.
+// document is a decoded OpenAPI document.
 type document struct {
 	operations []*operation
 	schemas    map[string]*schema
 }
 
-// resolve follows a reference, and of what may be null takes what else it may be.
+// resolve follows references. Of a value that may also be null, it returns the
+// schema of the other alternative.
 func (d *document) resolve(s *schema) *schema {
 	for s != nil && (s.Ref != "" || len(s.AnyOf) > 0) {
 		if len(s.AnyOf) > 0 {
@@ -137,7 +139,7 @@ func (d *document) resolve(s *schema) *schema {
 	return s
 }
 
-// document asks the API for its own description.
+// document returns the decoded OpenAPI document of the API.
 func (a *API) document(t testing.TB) *document {
 	t.Helper()
 	text, err := a.text(func(r *http.Request) (*Response, error) { return a.Do(t.Context(), r, nil) })

@@ -1,8 +1,8 @@
-// Package apps is the HTTP resource of apps, which are containers that the
-// service manages. Its operations list apps and the containers that are not
-// apps yet, adopt containers, read the logs, ports and web address of an app,
-// uninstall an app and change its power state. Installation is in package
-// core/api/catalog, updates are in core/api/appscripts.
+// Package apps is the HTTP resource of apps, which are containers that were
+// installed from the catalog or adopted. Its operations list apps and the
+// containers that are not apps, adopt containers, return the ports and the web
+// address of an app, uninstall an app and change its power state. Installation
+// is in package core/api/catalog, updates are in core/api/appscripts.
 package apps
 
 import (
