@@ -68,7 +68,8 @@ func TestUpdates(t *testing.T) {
 			url := fmt.Sprintf("apps/%d/update", f.apps[s.slug].id)
 			if s.slug == "works" {
 				f.Expect(t, "GET", url, "", apitest.Viewer, 200, "", `"available":true`, `"given":false`, "inside the container of an app")
-				f.Expect(t, "POST", url, "", apitest.Operator, 409, "consent_required", `"sum":"`, `"text":"On the host lab, as root inside`)
+				f.Expect(t, "POST", url, "", apitest.Operator, 409, "consent_required", `"sum":"`,
+					`"text":"These scripts will run on the host lab, as root inside`)
 				f.Expect(t, "POST", url+"?plan=true", `{"consent":true}`, apitest.Operator, 200, "", "A snapshot of works is taken before",
 					"1 of the entry's own files differ")
 			}

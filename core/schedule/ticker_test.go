@@ -227,7 +227,7 @@ func TestKindOfAnotherRelease(t *testing.T) {
 	// Nobody knows it: that is told, and it costs a run and not the schedule.
 	due = due.Add(time.Hour)
 	if now := look(due.Add(time.Minute)); !now.Enabled || !isAt(now.NextRunAt, due.Add(time.Hour)) ||
-		!strings.Contains(now.LastError, "knows") {
+		!strings.Contains(now.LastError, "no running instance supports jobs") {
 		t.Errorf("%+v", now)
 	}
 	b.at(due.Add(time.Hour))

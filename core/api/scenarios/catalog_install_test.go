@@ -74,7 +74,7 @@ func TestInstallApp(t *testing.T) {
 	i := newInstalls(t)
 	const one = "catalog/wiki/install"
 	i.Expect(t, "POST", one, `{"host_id":1,"name":"wiki"}`, apitest.Admin, 409, "consent_required", `"sum":"`+i.sum,
-		`"consent":"On the host lab`)
+		`"consent":"These scripts will run on the host lab`)
 	i.Expect(t, "POST", one, `{"host_id":1,"name":"wiki","consent":true}`, apitest.Admin, 409, "consent_required")
 	i.Expect(t, "POST", one+"?plan=true", `{"host_id":1,"name":"wiki"}`, apitest.Admin, 200, "", `"error":"consent_required"`, i.sum)
 	i.Expect(t, "POST", one+"?plan=true", i.body(""), apitest.Admin, 200, "", `"blockers":[]`, "run as root on the machine of lab",
