@@ -51,8 +51,8 @@ func (c *console) ending(t *testing.T) func() (websocket.CloseError, time.Durati
 }
 
 // A console ends within a second when the session that opened it is revoked, when the service is killed, and when the node dies, of which
-// the first and the last tell why; the person is back as soon as there is something to be back at, whatever was open. The audit log has the
-// end of each.
+// the first and the last tell why; the person is back as soon as there is something to be back at, whatever was open.
+// The audit log has the end of each.
 func TestConsolesEnd(t *testing.T) {
 	t.Parallel()
 	cluster := startSim(t, "--scenario", "one", "--recommended")
