@@ -2,7 +2,7 @@
 // hypervisor for each request and never stored, because an administrator may
 // change them at any time.
 //
-// A change takes two steps, as in Proxmox VE. Create, Edit and Remove stage it:
+// A change takes two steps. Create, Edit and Remove stage it:
 // they write a configuration that is not active yet. Apply activates everything
 // that is staged on the node, whoever staged it; Revert drops it. The table
 // network_staged remembers who staged what through this service.

@@ -216,8 +216,8 @@ func textFault(key *hypervisor.StorageKey, text string) string {
 	return ""
 }
 
-// flagOf accepts true, false, 1 and 0 as JSON or text, and returns "1" or "0"
-// as Proxmox VE expects them.
+// flagOf accepts true, false, 1 and 0 as JSON or text, and returns "1" or "0",
+// which hypervisors expect.
 func flagOf(v any) (value, why string) {
 	switch v {
 	case true, "1", json.Number("1"):

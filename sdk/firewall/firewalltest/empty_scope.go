@@ -101,7 +101,7 @@ func hostileTexts() []string {
 }
 
 // hostileNames returns texts that cannot be names: paths, options, URL syntax,
-// and a section header of Proxmox VE's firewall files ("[RULES]").
+// and a section header of a firewall file ("[RULES]").
 func hostileNames() []string {
 	return append(hostileTexts(), "", ".", "..", "../rules", "a/b", "a b", "-a", "+a", "a?x=1", "a%2fb", "a#b", "ä", "[RULES]")
 }

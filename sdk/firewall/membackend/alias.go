@@ -96,8 +96,7 @@ func (f *Firewall) editAliases(ctx context.Context, method string, scope firewal
 	})
 }
 
-// alias returns the index of an alias, or -1. Case does not matter, like in
-// Proxmox VE.
+// alias returns the index of an alias, or -1. Case does not matter.
 func (s *state) alias(name string) int {
 	return slices.IndexFunc(s.aliases, func(a firewall.Alias) bool { return strings.EqualFold(a.Name, name) })
 }

@@ -12,7 +12,7 @@ import (
 
 // judge evaluates a packet: first the outgoing rules of the sender, then the
 // incoming rules of the receiver. If the cluster's firewall is off, everything
-// is accepted without a hop, as in Proxmox VE.
+// is accepted without a hop.
 func (e evaluation) judge(packet firewall.Packet, trace bool) firewall.Verdict {
 	v := firewall.Verdict{Outcome: firewall.Accepted, From: packet.From, To: packet.To}
 	for _, end := range []*firewall.End{&v.From, &v.To} {

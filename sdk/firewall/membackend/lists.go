@@ -12,7 +12,7 @@ import (
 // ListBackend is a backend in the shape of access control lists: rules of the
 // cluster that can only be read, and rules of guests without an order, with a
 // log. It has no node scopes, options, groups or names for addresses. It shows
-// whether a caller relies on something that only Proxmox VE has.
+// whether a caller relies on something that not every backend has.
 type ListBackend struct{ *Backend }
 
 // NewLists returns a ListBackend without endpoints.

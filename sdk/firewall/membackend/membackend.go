@@ -1,6 +1,6 @@
 // Package membackend is a firewall in memory, for tests of code that uses
-// package firewall. New returns a backend that has every ability where Proxmox
-// VE has it, NewEverywhere one that has them at every scope, and NewLists one
+// package firewall. New returns a backend that has every ability at the usual
+// scopes, NewEverywhere one that has them at every scope, and NewLists one
 // of another shape: rules without an order, and no names for addresses and no
 // groups.
 //
@@ -85,7 +85,7 @@ type Endpoint struct {
 	mu     sync.Mutex
 	scopes map[string]*state
 	// options are the options of guests, also of guests that no AddScope made
-	// known, like in Proxmox VE where the file appears with the first option.
+	// known: they appear with the first option.
 	options map[firewall.Guest]firewall.Options
 	groups  []firewall.Group
 	macros  []firewall.Macro

@@ -43,8 +43,7 @@ func (f *Firewall) Rules(ctx context.Context, scope firewall.Scope) (rules []fir
 	return rules, sum, err
 }
 
-// CreateRule implements firewall.RuleEditor. A new rule becomes the first one,
-// as in Proxmox VE.
+// CreateRule implements firewall.RuleEditor. A new rule becomes the first one.
 func (f *Firewall) CreateRule(ctx context.Context, scope firewall.Scope, rule firewall.Rule, sum string) (position int, after string,
 	err error) {
 	err = f.edit(ctx, "CreateRule", "rule_edit", scope, sum, func(e *Endpoint, s *state) error {

@@ -88,8 +88,7 @@ func (f *Firewall) claims(scope firewall.Scope, ability string) error {
 	return nil
 }
 
-// digest returns a digest of plain values: 40 hexadecimal digits, like those of
-// Proxmox VE.
+// digest returns a digest of plain values: 40 hexadecimal digits.
 func digest(of any) string {
 	text, err := json.Marshal(of)
 	if err != nil {
