@@ -68,8 +68,8 @@ type Alert struct {
 	SilencedUntil  *time.Time `json:"silenced_until" doc:"Until when notifications of this alert, and of its rule about the same object, are silenced; null if not silenced"`
 	SilencedBy     *Person    `json:"silenced_by"`
 	SilenceNote    string     `json:"silence_note"`
-	CauseID        *int64     `json:"cause_id" doc:"Alert that caused this one; it sends no notifications. Null if it has no cause"`
-	WindowID       *int64     `json:"window_id" doc:"Maintenance window that covers the alert; it sends no notifications. Null if none does"`
+	CauseID        *int64     `json:"cause_id" doc:"Alert that caused this one, which then sends no notifications; null if there is none"`
+	WindowID       *int64     `json:"window_id" doc:"Maintenance window that covers the alert, which then sends no notifications; null if there is none"`
 	Folded         int64      `json:"folded" example:"40" doc:"Number of alerts that this one caused"`
 	ResolvedAt     *time.Time `json:"resolved_at"`
 	ResolvedBy     *Person    `json:"resolved_by" doc:"User who resolved it by hand; null otherwise"`

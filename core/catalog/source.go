@@ -28,7 +28,7 @@ type Source struct {
 	Enabled   bool    `json:"enabled"`
 	Namespace string  `json:"namespace" example:"folder/" doc:"Prefix of the slugs of its entries; empty for the first source"`
 
-	Trust         *string    `json:"trust" doc:"Statement of the source about whom you trust with root when you use it; null while its plugin is not running on this instance"`
+	Trust         *string    `json:"trust" doc:"Statement of the source that says whose code runs as root on your hosts when you use it; null while its plugin is not running on this instance"`
 	TrustDigest   *string    `json:"trust_digest" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" doc:"SHA-256 of the statement; required to enable the source"`
 	TrustAccepted bool       `json:"trust_accepted" doc:"true if an owner accepted the current statement"`
 	TrustedBy     *string    `json:"trusted_by" example:"owner@example.com" doc:"User who accepted the current statement"`
@@ -48,7 +48,7 @@ type Source struct {
 
 // Failure is a sync that was not taken.
 type Failure struct {
-	Reason string    `json:"reason" example:"unreachable" doc:"unreachable, timeout, untrusted, busy, protocol, trust, invalid, not_installed or another word"`
+	Reason string    `json:"reason" example:"unreachable" doc:"unreachable, timeout, untrusted, busy, protocol, trust, invalid, not_installed, or a reason of the source's own"`
 	Text   string    `json:"text" example:"cannot download the archive"`
 	At     time.Time `json:"at"`
 	Count  int       `json:"count" example:"1" doc:"Number of failures since the last successful sync"`

@@ -116,8 +116,8 @@ func (l *listing[R]) begin(ctx context.Context, digest string) (state[R], error)
 // conflict returns the problem digest_conflict with the present list.
 func (l *listing[R]) conflict(rows []R, digest string, cause error) error {
 	now := host.CleanOrNil(digest)
-	return problem.New(problem.CodeDigestConflict, "%s were changed by somebody else since you read them; current has the present "+
-		"state, and nothing was done", l.things).With("current", l.show(rows, now)).With("digest", now).WithCause(cause)
+	return problem.New(problem.CodeDigestConflict, "somebody else has changed %s since you read them; nothing was done, and current "+
+		"contains the new state", l.things).With("current", l.show(rows, now)).With("digest", now).WithCause(cause)
 }
 
 // apply makes one change, once, and returns the list afterwards and the index

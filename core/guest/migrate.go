@@ -41,7 +41,7 @@ type MigrationRequest struct {
 // the request, and stored with it.
 type Preflight struct {
 	Strategy     *string            `json:"strategy" enum:"cluster,shared_storage,transfer" doc:"cluster: the hypervisor moves it between nodes of its cluster. shared_storage: it is stopped, backed up to a storage that both hosts have, and restored on the target; the source is kept. transfer: like shared_storage, but the backup file is copied between the nodes by SSH. Null if no strategy is available"`
-	Rejected     []MigrationFinding `json:"rejected" doc:"Other strategies that were considered, each as the code, and why it is not available"`
+	Rejected     []MigrationFinding `json:"rejected" doc:"Strategies that are not available: code is the strategy, and message the reason"`
 	Possible     bool               `json:"possible" doc:"true if there are no blockers"`
 	Node         string             `json:"node" example:"pve1" doc:"Current node of the guest"`
 	TargetHostID int64              `json:"target_host_id" example:"2"`

@@ -155,7 +155,7 @@ func (d driver) enroller() (hypervisor.Enroller, error) {
 func (c *oneTimeCode) pinned(e connection) (connection, error) {
 	switch {
 	case c.Fingerprint == "" && e.fingerprint == "" && !e.verifyTLS:
-		return e, problem.InvalidField("is required, or set verify_tls: the "+c.label+" contains no certificate",
+		return e, problem.InvalidField("is required, because the "+c.label+" contains no fingerprint; or set verify_tls",
 			"missing", "body", "tls_fingerprint")
 	case c.Fingerprint == "":
 	case e.fingerprint == "":

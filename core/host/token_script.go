@@ -52,7 +52,7 @@ func (s *Store) WriteTokenScript(ctx context.Context, in ScriptQuery) (TokenScri
 		wanted[c] = true
 	}
 	if !scopePath.MatchString(in.Path) {
-		errs = append(errs, problem.InvalidField("must be / or the path to which the permissions are limited",
+		errs = append(errs, problem.InvalidField("must be / or a permission path of the hypervisor, such as a pool",
 			"value_error", "body", "path"))
 	}
 	if err := faults(errs...); err != nil {

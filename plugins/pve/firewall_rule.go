@@ -181,7 +181,7 @@ func (f *Firewall) look(ctx context.Context, at place, position int, digest stri
 	e, refused := asError(firewallError(err))
 	switch {
 	case err == nil:
-		return false, plugin.Errorf(plugin.Protocol, "the hypervisor removed the type of rule %d", position)
+		return false, plugin.Errorf(plugin.Protocol, "the hypervisor accepted a trial change that it should refuse; check rule %d", position)
 	case refused && e.Kind == plugin.Invalid && e.Field == "delete":
 		return true, nil
 	case refused && e.Kind == plugin.NotFound && e.Field == firewall.FieldPosition:

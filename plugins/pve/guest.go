@@ -63,7 +63,7 @@ func currentGuest(data json.RawMessage, ref hypervisor.GuestRef) (hypervisor.Gue
 		return hypervisor.Guest{}, plugin.Errorf(plugin.Protocol, "the guest's status is not an object: %w", err)
 	}
 	if row.status.Null() {
-		return hypervisor.Guest{}, plugin.Errorf(plugin.Protocol, "the guest's status has no state")
+		return hypervisor.Guest{}, plugin.Errorf(plugin.Protocol, "the hypervisor did not report whether the guest runs")
 	}
 	number, err := vmid(ref.ID)
 	if err != nil {

@@ -135,8 +135,8 @@ func (h *Host) interfaces(ctx context.Context, node string) ([]hypervisor.NodeIn
 		return nil, err
 	}
 	if network.Unclear {
-		return nil, plugin.Errorf(plugin.Protocol, "the node has staged network changes, and their diff does not show the configuration "+
-			"in force")
+		return nil, plugin.Errorf(plugin.Protocol, "the node has staged network changes, and its active configuration cannot be "+
+			"determined from their diff")
 	}
 	all := make([]hypervisor.NodeInterface, 0, len(network.Current))
 	for _, i := range network.Current {

@@ -149,7 +149,8 @@ func (h handlers) registerPlans(a *op.API, one string) {
 			"the bundle at the pinned commit of the catalog on the first request; the bundle is then verified and " +
 			"stored. `sum` identifies its bytes, and consent applies only to them.\n\n" +
 			"502 `catalog_source_error` if the source cannot provide the bundle, with a `reason`: `unreachable`, " +
-			"`timeout`, `untrusted`, `busy`, `protocol` (invalid data), `not_installed`, or another word.",
+			"`timeout`, `untrusted`, `busy`, `protocol` (invalid data), `not_installed`, or a reason of " +
+			"the source's own.",
 	})
 	op.Get(a, one+"/files", h.file, op.Spec{
 		ID: "get_catalog_file", Summary: "Show a file of a bundle", Tag: tag, Role: identity.Admin, On: op.Anywhere,

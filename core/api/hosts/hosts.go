@@ -81,7 +81,7 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Get(a, "/api/v1/hosts/capabilities", h.capabilities, op.Spec{
 		ID: "list_capabilities", Summary: "List capabilities of tokens", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
-		Description: "Lists the capabilities of the driver. Each one has a separate token: `monitoring` is required, " +
+		Description: "Lists the capabilities of the driver. Each one has a separate token. `monitoring` is required; " +
 			"the others can be added when needed.",
 	})
 	op.Get(a, "/api/v1/hosts/drivers", h.drivers, op.Spec{

@@ -58,7 +58,7 @@ type RotateResult struct {
 	PublicKey      *string            `json:"public_key" doc:"With rotate_ssh: line for authorized_keys on the host"`
 	InstallCommand *string            `json:"install_command" doc:"With rotate_ssh: command that adds the line; run it as root on the host"`
 	Tokens         []StoredToken      `json:"tokens" doc:"All stored tokens; the fields above describe the first one"`
-	Kept           []string           `json:"kept" example:"[\"console\"]" doc:"Capabilities whose existing tokens the token script kept; their stored tokens are unchanged"`
+	Kept           []string           `json:"kept" example:"[\"console\"]" doc:"Capabilities whose token existed already, so that the script printed no secret; the stored one is unchanged"`
 }
 
 // StoredToken is a token that the service has verified and stored.

@@ -36,8 +36,8 @@ func Register(a *op.API, deps Deps) {
 		ID: "query_metrics", Summary: "Query metrics", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
 		Description: "Returns a series for each `metric` of each `target` that has it, all with the same points in " +
 			"time: point i is at `from` + i × `step_s`. A point without data is null, never zero. Traffic is in bytes " +
-			"per second. Without `resolution`, the finest one is used that is kept for the period and has at most " +
-			"2,000 points; if a resolution has more points, several are merged. A request returns at most 1,000 " +
+			"per second. Without `resolution`, the finest one is used that covers the period with at most 2,000 points. " +
+			"With `resolution`, neighboring points are merged if there are more. A request returns at most 1,000 " +
 			"series. Points after `complete_to` that are not rolled up yet are null. `marks` are the newest 500 jobs " +
 			"and alerts of the targets in the period. A target that does not exist, or that you cannot see, is 404.",
 	})
