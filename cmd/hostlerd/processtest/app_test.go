@@ -206,7 +206,7 @@ func (w *appWay) updated() {
 		t.Errorf("the script is %+v", script)
 	}
 	// Now somebody has agreed that these bytes run there.
-	w.done(started(t, w.owner, run, nil).ID, "succeeded", "the app is still at 3.0")
+	w.done(started(t, w.owner, run, nil).ID, "succeeded", "the app is still at version 3.0")
 	w.outcome("nothing_to_do", "3.0", "3.0", "three")
 }
 

@@ -121,7 +121,7 @@ func migrateStep(l *life) lifeStep {
 			if err == nil && (g.Node != "pve3" || g.Status != "running") {
 				err = fmt.Errorf("it is %s on %s", g.Status, g.Node)
 			}
-			how := map[string]string{"vm": "while it runs", "app": "shutdown CT"}[l.kind]
+			how := map[string]string{"vm": "while it is running", "app": "shutdown CT"}[l.kind]
 			if err == nil && !strings.Contains(l.told, how) {
 				err = fmt.Errorf("%q is not in its transcript", how)
 			}

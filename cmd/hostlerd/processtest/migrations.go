@@ -34,7 +34,7 @@ func migrations(t *testing.T, owner *client) {
 	s.path = path
 	s.refused("migration_blocked", http.MethodPost, "/migrate", to("pve1", ""))
 	text := s.done(http.MethodPost, "/migrate", to("pve2", ""))
-	for _, line := range []string{"note: moving the guest to the node pve2 while it runs", "log: found local disk", "log: TASK OK"} {
+	for _, line := range []string{"note: moving the guest to the node pve2 while it is running", "log: found local disk", "log: TASK OK"} {
 		if !strings.Contains(text, line) {
 			t.Errorf("%q is not in the transcript:\n%s", line, text)
 		}

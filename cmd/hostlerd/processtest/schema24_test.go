@@ -77,8 +77,10 @@ func (u *upgrade) migrate() {
 	}
 	var lost []string
 	for _, table := range u.tables() {
-		// The job that is under way names its guest in the new way, and the programs of the plugins are others.
-		but := map[string]string{"jobs": "status IN ('queued', 'running')", "plugins": "true"}[table]
+		// The job that is under way names its guest in the new way, the programs of the plugins are others, and two of the service's own
+		// schedules have new names.
+		but := map[string]string{"jobs": "status IN ('queued', 'running')", "plugins": "true",
+			"schedules": "seeded AND job_kind IN ('audit.prune', 'update.check')"}[table]
 		if but == "" {
 			but = "false"
 		}
