@@ -17,7 +17,10 @@ test('read an operation and try it with a key', async () => {
   await page.waitForURL('**/api-docs.html')
   // What guards an operation is said with it.
   // Drawing 341 operations takes long on a busy machine.
-  await page.locator('.nav-bar-path', { hasText: 'List hosts' }).first().click({ timeout: 3 * limit })
+  await page
+    .locator('.nav-bar-path', { hasText: 'List hosts' })
+    .first()
+    .click({ timeout: 3 * limit })
   await page.getByText('or an API key with the scope').first().waitFor()
   await visitor.picture('api-reference')
   // The reader is logged in, and the request is refused all the same: it has no key.
