@@ -66,8 +66,8 @@ func (s *session) contextCommand() *cobra.Command {
 }
 
 // changeContexts reads the file of contexts, changes it and writes it back.
-// There is no lock: two commands at the same time can lose one of the changes.
-// That is acceptable for a small file of one user.
+// It takes no lock: of two commands that do this at the same time, one may
+// overwrite the other's change. That is acceptable for a small file of one user.
 func changeContexts(change func(*contexts.File) error) error {
 	file, err := openContexts()
 	if err != nil {

@@ -52,8 +52,8 @@ const owner = "owner@example.com"
 
 // checkFree returns an error if another program listens on the address. Without
 // this check the demo could set up and use the other program's service by
-// mistake. The port can be taken between the check and the start; then hostlerd
-// fails by itself.
+// mistake. If another program takes the port between the check and the
+// start, hostlerd reports that and ends.
 func checkFree(ctx context.Context, address string) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {

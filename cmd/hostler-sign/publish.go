@@ -61,7 +61,7 @@ func publishCommand() *cobra.Command {
 	f.Int64Var(&m.Migrations.To, "migrations-to", 0, "schema that it creates")
 	f.StringArrayVar(&files, "file", nil, "tarball of an architecture: linux/amd64=NAME.tar.gz; more than once")
 	f.StringArrayVar(&add, "add-key", nil, "public key that is trusted from this release on")
-	f.StringSliceVar(&m.Withdrawn, "withdraw-key", nil, "ID of a key that is no longer trusted from this release on")
+	f.StringSliceVar(&m.Withdrawn, "withdraw-key", nil, "ID of a key to withdraw: updaters no longer trust it once they have this release")
 	return c
 }
 

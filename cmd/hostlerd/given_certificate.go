@@ -21,7 +21,7 @@ const (
 )
 
 // givenCertificate is the certificate of the listener from configured files. It
-// notices renewed files by itself, so that certbot and similar tools need not
+// reads the files again when they change, so certbot and similar tools need not
 // restart the service. It is safe for concurrent use.
 type givenCertificate struct {
 	cert, key string

@@ -26,7 +26,7 @@ func consentText(h *planHost, e *sdk.Entry, m *sdk.Manifest, sum string) string 
 	}
 	lines = append(lines, Unpinned)
 	if n := len(m.Unpinned); n > 0 {
-		lines = append(lines, fmt.Sprintf("As far as the source can tell, the scripts download something in %d places.", n))
+		lines = append(lines, unpinnedPlaces(n))
 	}
 	return strings.Join(append(lines, "This consent applies only to these bytes on this host."), "\n")
 }
@@ -40,7 +40,16 @@ func updateText(host, name string, m *sdk.Manifest, sum string) string {
 		"Hostler first creates a snapshot of the container, or a backup. If the scripts fail, or if the app does not respond afterwards " +
 			"as it did before, Hostler restores the container from it, and data written since then is lost.", Unpinned}
 	if n := len(m.Unpinned); n > 0 {
-		lines = append(lines, fmt.Sprintf("As far as the source can tell, the scripts download something in %d places.", n))
+		lines = append(lines, unpinnedPlaces(n))
 	}
 	return strings.Join(append(lines, "This consent applies only to these bytes on this host."), "\n")
+}
+
+// unpinnedPlaces returns the sentence about downloads that the source found.
+func unpinnedPlaces(n int) string {
+	places := fmt.Sprintf("%d places", n)
+	if n == 1 {
+		places = "1 place"
+	}
+	return "As far as the source can tell, the scripts download something in " + places + "."
 }

@@ -25,7 +25,7 @@ func TestTextOfConsent(t *testing.T) {
 			"- another\n" +
 			"The pin covers the scripts, but not what they download. Releases of the program, system and language packages, and images " +
 			"are the ones that are current at that time, and nobody has checked their bytes beforehand.\n" +
-			"As far as the source can tell, the scripts download something in 1 places.\n" +
+			"As far as the source can tell, the scripts download something in 1 place.\n" +
 			"This consent applies only to these bytes on this host.",
 	}
 	h := &planHost{PlanHost: PlanHost{Name: "lab"}}
@@ -49,7 +49,7 @@ func TestTextOfConsent(t *testing.T) {
 			"as it did before, Hostler restores the container from it, and data written since then is lost.\n" +
 			"The pin covers the scripts, but not what they download. Releases of the program, system and language packages, and images " +
 			"are the ones that are current at that time, and nobody has checked their bytes beforehand.\n" +
-			"As far as the source can tell, the scripts download something in 1 places.\n" +
+			"As far as the source can tell, the scripts download something in 1 place.\n" +
 			"This consent applies only to these bytes on this host.",
 	}
 	if got := updateText("lab", "Wiki", m, "SUM"); got != updates[bundle.TextVersion] {

@@ -127,10 +127,14 @@ func (m *migrationCheck) report(list []MigrationFinding, found []hypervisor.Migr
 	return list
 }
 
-// addFinding appends a finding unless the list has the same one.
+// maxFindings is how many findings of a list are kept. One blocker is enough to
+// refuse a migration, and a plugin may report any number.
+const maxFindings = 200
+
+// addFinding appends a finding unless the list has the same one or is full.
 func addFinding(list []MigrationFinding, code, message string) []MigrationFinding {
 	finding := MigrationFinding{Code: code, Message: message}
-	if slices.Contains(list, finding) {
+	if len(list) >= maxFindings || slices.Contains(list, finding) {
 		return list
 	}
 	return append(list, finding)

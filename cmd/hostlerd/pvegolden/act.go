@@ -82,8 +82,8 @@ func (w *World) Do(a *Act) Outcome {
 	return Outcome{got, w.ended(got), cmp.Or(a.Ends, job.Succeeded)}
 }
 
-// DoWithout prepares the world and does an act while a role lacks some
-// privileges. The role has them again afterwards.
+// DoWithout prepares the world and carries out an act while a role lacks some
+// privileges. The role gets them back afterwards.
 func (w *World) DoWithout(a *Act, role string, privileges ...string) Outcome {
 	w.t.Helper()
 	w.Prepare(a)

@@ -51,8 +51,8 @@ func registerCalls(a *op.API, h handlers) {
 		Description: "Reads six sections from the node at once, each with a separate time limit. A section that cannot " +
 			"be read is null and is listed in `unreadable` with the reason: `permission` (with the privilege and the " +
 			"command that grants it), `unsupported`, `timeout` or another. If none can be read, the response is 502 " +
-			"`hypervisor_error` with the reason of one of them. Disks are listed without accessing them, so that none " +
-			"is woken up: `wakes` lists those that may be in standby. `health=true` reads health and wear anyway. The " +
+			"`hypervisor_error` with the reason of one of them. Disks are listed without waking them up. `wakes` lists " +
+			"those that may be in standby; `health=true` reads health and wear and may wake them up. The " +
 			"key of a subscription is masked.",
 	})
 	op.Get(a, "/api/v1/hosts/:host_id/tasks", h.tasks, op.Spec{

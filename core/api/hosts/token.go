@@ -30,8 +30,8 @@ func registerTokens(a *op.API, h handlers) {
 	op.Delete(a, "/api/v1/hosts/:host_id/credentials/:kind", h.removeToken, op.Spec{
 		ID: "delete_host_credential", Summary: "Delete a token or the SSH key", Tag: tag, Role: identity.Owner, On: op.Host,
 		Status: http.StatusOK, Audit: op.Audit{Action: "host.delete_credential", Target: "kind"},
-		Description: "Returns the commands that remove the role and the token on the hypervisor. `monitoring` is 409 " +
-			"`capability_required`. `ssh_key` deletes the SSH keys of the host and the consent to them; the commands " +
+		Description: "Returns the commands that remove the role and the token on the hypervisor. `monitoring` cannot be deleted: " +
+			"409 `capability_required`. `ssh_key` deletes the SSH keys of the host and the consent to them; the commands " +
 			"remove their lines from authorized_keys on the host.",
 	})
 }

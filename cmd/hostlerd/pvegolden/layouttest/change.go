@@ -14,9 +14,9 @@ type Verdict string
 const (
 	Unaffected Verdict = "untouched"
 	Affected   Verdict = "touched"
-	// Unclear is one that cannot be told.
+	// Unclear means that the effect cannot be determined.
 	Unclear Verdict = "unclear"
-	// NoChange is no change at all.
+	// NoChange means that nothing changed.
 	NoChange Verdict = "nothing"
 )
 
