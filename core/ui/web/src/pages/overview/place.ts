@@ -45,11 +45,11 @@ function placeOfThing(
 
 /**
  * titleOf writes out a title that begins with an action or a kind of job: "host.rotate_credentials lab" becomes "Rotate credentials: host
- * lab".
+ * lab". A login is not on an object: "auth.login ann" becomes "Login: ann".
  */
 export function titleOf(title: string): string {
   const [, noun, verb, rest] = /^([a-z_]+)\.([a-z_]+)(?: (.*))?$/s.exec(title) ?? []
   if (!noun || !verb) return title
   const words = (text: string): string => text.replaceAll('_', ' ')
-  return `${words(verb).replace(/^./, (first) => first.toUpperCase())}: ${[words(noun), rest].filter(Boolean).join(' ')}`
+  return `${words(verb).replace(/^./, (first) => first.toUpperCase())}: ${[noun === 'auth' ? '' : words(noun), rest].filter(Boolean).join(' ')}`
 }
