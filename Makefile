@@ -37,8 +37,9 @@ OASDIFF := $(TOOLS)/oasdiff-v1.38.0
 PROTOC_GEN_GO := $(TOOLS)/v1.36.12/protoc-gen-go
 PROTOC_GEN_GO_GRPC := $(TOOLS)/v1.6.2/protoc-gen-go-grpc
 
-# The compiler takes a third less processor time if it collects no garbage. It then needs up to 600 MB.
-COMPILE := -toolexec 'env GOGC=off GOMEMLIMIT=1GiB'
+# The compiler takes a third less processor time if it collects no garbage. It then needs up to 600 MB. Debug data, which the linker omits
+# anyway, would take another eighth. internal/programtest uses the same flags, so that tests share the compiled packages.
+COMPILE := -toolexec 'env GOGC=off GOMEMLIMIT=1GiB' -gcflags=all=-dwarf=false
 
 # -trimpath lets all checkouts share compiled packages; make lint vets; -w omits debug data. Tests often wait, so one package more than there
 # are processors runs, and two tests for each processor in every package.

@@ -144,7 +144,7 @@ func TestListOfAGuestReadsFewRows(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	dbtest.Exec(t, d, `INSERT INTO jobs (kind, status, team_id, target_kind, target_id, target_name, exclusive)
-		SELECT k, 'succeeded', 1, k, i, '', 'guest:' || i FROM generate_series(1, 10000) i, (VALUES ('vm'), ('backup')) k (k)`)
+		SELECT k, 'succeeded', 1, k, i, '', 'guest:' || i FROM generate_series(1, 3000) i, (VALUES ('vm'), ('backup')) k (k)`)
 	dbtest.Exec(t, d, "ANALYZE")
 	for _, kind := range []string{"vm", "app"} {
 		rows, err := d.Pool.Query(t.Context(), "EXPLAIN SELECT id"+job.Listed, true, []int64{}, "", "", kind, 3, 0, []int64{})

@@ -22,7 +22,7 @@ const auditCopyOut = `\copy (SELECT id, at, actor_type, actor_id, actor_email, a
 // heap was larger than before at any moment of the export.
 func BenchmarkAuditExport(b *testing.B) {
 	const rows = 1_000_000
-	r := newAuditExports(b, rows)
+	r := newAuditExports(b, rows, 0)
 	if _, err := r.db.Pool.Exec(b.Context(), "VACUUM ANALYZE audit"); err != nil {
 		b.Fatal(err)
 	}

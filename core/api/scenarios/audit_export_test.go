@@ -214,11 +214,11 @@ type auditExports struct {
 	url   string
 }
 
-func newAuditExports(t testing.TB, rows int) *auditExports {
+func newAuditExports(t testing.TB, rows, hashes int) *auditExports {
 	t.Helper()
 	s := servicetest.New(t)
 	r := &auditExports{db: s.DB, users: s.Users}
-	manyAuditRows(t, s.DB, rows)
+	manyAuditRows(t, s.DB, rows, hashes)
 	server := httptest.NewServer(apitest.Resource(op.Config{Authenticator: s.Users, Recorder: s.API.Recorder,
 		Reauthorise: 20 * time.Millisecond}, func(a *op.API) { resource.Register(a, s.API.Audit) }))
 	t.Cleanup(server.Close)
@@ -226,15 +226,16 @@ func newAuditExports(t testing.TB, rows int) *auditExports {
 	return r
 }
 
-// manyAuditRows fills the trail with rows as they are in life.
-func manyAuditRows(t testing.TB, d *db.DB, rows int) {
+// manyAuditRows fills the audit log with rows of usual size, each with a note of so many hashes.
+func manyAuditRows(t testing.TB, d *db.DB, rows, hashes int) {
 	t.Helper()
 	_, err := d.Pool.Exec(t.Context(), `INSERT INTO audit (at, actor_type, actor_id, actor_email, action, target_kind, target_id,
 		target_name, team_id, host_id, job_id, result, address, request_id, details)
 		SELECT '2026-01-01'::timestamptz + i * interval '1 second', 'user', i % 50, 'user' || i % 50 || '@example.com', 'vm.stop', 'vm',
 		i % 1000, 'web-' || i % 1000, 1, 1, i, 'ok', '192.0.2.7',
-			md5(i::text), jsonb_build_object('force', i % 2 = 0, 'task', 'UPID:pve1:' || i)
-		FROM generate_series(1, $1::int) i`, rows)
+			md5(i::text), jsonb_strip_nulls(jsonb_build_object('force', i % 2 = 0, 'task', 'UPID:pve1:' || i,
+				'note', (SELECT string_agg(md5(i || ' ' || j), '') FROM generate_series(1, $2::int) j)))
+		FROM generate_series(1, $1::int) i`, rows, hashes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,12 +279,15 @@ func (r *auditExports) ended(t *testing.T, result, code string) {
 	})
 }
 
-// enoughAuditRows rows that they do not fit into what sockets hold.
-const enoughAuditRows = 80_000
+// Sockets do not hold enoughAuditRows with notes of longAuditNotes hashes each: 20 MB.
+const (
+	enoughAuditRows = 2000
+	longAuditNotes  = 300
+)
 
 func TestAuditExportEndsWithTheSession(t *testing.T) {
 	t.Parallel()
-	r := newAuditExports(t, enoughAuditRows)
+	r := newAuditExports(t, enoughAuditRows, longAuditNotes)
 	account := identitytest.As(t, r.users, identity.Admin)
 	body := r.open(t, account.Cookie)
 	if _, err := r.db.Pool.Exec(t.Context(), "DELETE FROM sessions WHERE user_id = $1", account.ID); err != nil {
@@ -298,7 +302,7 @@ func TestAuditExportEndsWithTheSession(t *testing.T) {
 
 func TestAuditExportEndsWithItsReader(t *testing.T) {
 	t.Parallel()
-	r := newAuditExports(t, enoughAuditRows)
+	r := newAuditExports(t, enoughAuditRows, longAuditNotes)
 	account := identitytest.As(t, r.users, identity.Admin)
 	r.open(t, account.Cookie).Close()
 	r.idle(t)
@@ -308,7 +312,7 @@ func TestAuditExportEndsWithItsReader(t *testing.T) {
 // Readers who hardly read leave connections for the others.
 func TestAuditExportsAtOnceAreBounded(t *testing.T) {
 	t.Parallel()
-	r := newAuditExports(t, enoughAuditRows)
+	r := newAuditExports(t, enoughAuditRows, longAuditNotes)
 	account := identitytest.As(t, r.users, identity.Admin)
 	var bodies []io.ReadCloser
 	for range 2 { // one user has no more than two of the four
@@ -334,7 +338,7 @@ func TestAuditExportsAtOnceAreBounded(t *testing.T) {
 
 func TestAuditExportThatTheDatabaseBreaksOff(t *testing.T) {
 	t.Parallel()
-	r := newAuditExports(t, enoughAuditRows)
+	r := newAuditExports(t, enoughAuditRows, longAuditNotes)
 	body := r.open(t, identitytest.As(t, r.users, identity.Admin).Cookie)
 	if _, err := r.db.Pool.Exec(t.Context(),
 		"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'SELECT at%'"); err != nil {
