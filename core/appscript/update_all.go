@@ -223,7 +223,7 @@ func (s *Store) scripts(ctx context.Context, apps []listed) (map[int64]*Version,
 // tell writes the plan.
 func (a *several) tell(_ context.Context, p *plan.Plan) error {
 	for _, o := range a.ready {
-		p.Add(plan.KindApp, o.request.Target.Name, "%s is updated after a snapshot or backup: %d of its entry's own files differ.",
+		p.Add(plan.KindApp, o.request.Target.Name, "%s is updated after a snapshot or backup. Changed files of its entry: %d.",
 			o.request.Target.Name, o.diff.Own.Files)
 	}
 	for _, skipped := range a.skipped {

@@ -222,10 +222,10 @@ func (o *order) tell(_ context.Context, p *plan.Plan) error {
 	for _, class := range []struct {
 		of string
 		n  catalog.DiffCount
-	}{{"of the entry's own files", o.diff.Own}, {"of the files that the source's entries share", o.diff.Engine},
-		{"of the source's own files", o.diff.Overlay}} {
+	}{{"files of the entry itself", o.diff.Own}, {"files that the entries of the source share", o.diff.Engine},
+		{"files that the source adds", o.diff.Overlay}} {
 		if class.n.Files > 0 {
-			p.Warn("%d %s differ: %d lines added, %d removed.", class.n.Files, class.of, class.n.Added, class.n.Removed)
+			p.Warn("Changed %s: %d. Lines added: %d, removed: %d.", class.of, class.n.Files, class.n.Added, class.n.Removed)
 		}
 	}
 	way := "A snapshot of %s is taken first."

@@ -26,7 +26,7 @@ var scenarios = []struct {
 }{
 	{"works", `. "$(dirname -- "$0")/engine/lib.sh"; engine; clear; ` + works + `printf '\033[1;92mall \033[4mdone\033[0m\n'`, "succeeded",
 		"updated 1.0 2.0 before-update-ID", "two", "updated from 1.0 to 2.0", 2},
-	{"nothing", "echo it is new enough; echo all done", "succeeded", "nothing_to_do 1.0 1.0 none", "one", "the app is still at 1.0", 2},
+	{"nothing", "echo it is new enough; echo all done", "succeeded", "nothing_to_do 1.0 1.0 none", "one", "the app is still at version 1.0", 2},
 	{"breaks", newVersion + `kill "$(cat /root/pid)"; echo all done`, "failed", "rolled_back 1.0 1.0 none", "one",
 		"the script succeeded, but nothing answers at http://10.0.", 1},
 	{"fails", works + "exit 3", "failed", "rolled_back 1.0 1.0 none", "one", "(exit status 3): The script says that it failed.", 1},
@@ -70,8 +70,8 @@ func TestUpdates(t *testing.T) {
 				f.Expect(t, "GET", url, "", apitest.Viewer, 200, "", `"available":true`, `"given":false`, "inside the container of an app")
 				f.Expect(t, "POST", url, "", apitest.Operator, 409, "consent_required", `"sum":"`,
 					`"text":"These scripts will run on the host lab, as root inside`)
-				f.Expect(t, "POST", url+"?plan=true", `{"consent":true}`, apitest.Operator, 200, "", "A snapshot of works is taken before",
-					"1 of the entry's own files differ")
+				f.Expect(t, "POST", url+"?plan=true", `{"consent":true}`, apitest.Operator, 200, "", "A snapshot of works is taken first",
+					"Changed files of the entry itself: 1. Lines added: 1, removed: 1.")
 			}
 			if s.slug == "adopted" {
 				f.Exec("DELETE FROM app_script_versions WHERE app_id = $1", f.apps[s.slug].id)

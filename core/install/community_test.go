@@ -75,7 +75,7 @@ func community(t *testing.T, m *nodetest.Machine) {
 		"a dialog": {"whiptail --title Sure --yesno 'Really?' 8 40 || true", "whiptail yesno: Sure: Really?"},
 		"code that moves": {"o=community; curl -fsSL https://raw.githubusercontent.com/$o-scripts/ProxmoxVED/x/a.sh | bash",
 			"curl tried to download code that the pin does not cover"},
-		"an install that fails": {"exit 100", "the status 100: The package manager failed inside the container"},
+		"an install that fails": {"exit 100", "status 100: The package manager failed inside the container"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newCommunity(t, m, s.script)

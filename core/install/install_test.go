@@ -81,8 +81,8 @@ func failures(t *testing.T, m *nodetest.Machine) {
 		"status 0 and no container": {"echo all done", []string{"no container with the tag hostler-job-"}},
 		"no word of the end": {made + "exit 0", []string{"did not report that they were done", "the container 105 (my-wiki)",
 			"DELETE /api/v1/catalog/installs/"}},
-		"a status of the table": {made + "exit 3", []string{"the status 3: The script says that it failed", "is kept for inspection"}},
-		"another status":        {made + "echo all done; exit 77", []string{"the status 77;"}},
+		"a status of the table": {made + "exit 3", []string{"status 3: The script says that it failed", "is kept for inspection"}},
+		"another status":        {made + "echo all done; exit 77", []string{"status 77;"}},
 		"a question": {`echo "whiptail yesno: Really?" >"$HOSTLER_RUN/asked"; ` + made + "echo all done",
 			[]string{"asked a question that nobody can answer", "Really?"}},
 		"a container that is stopped": {made + "pct stop 105; echo all done", []string{"the container is not running"}},
@@ -91,7 +91,7 @@ func failures(t *testing.T, m *nodetest.Machine) {
 		"a number on the screen only": {"pct create 105 x other-tag; pct start 105; echo CT 105; echo all done",
 			[]string{"no container with the tag"}},
 		"a signal": {made + "kill -9 $$", []string{"killed by the signal KILL"}},
-		"a read":   {made + "read -r answer || exit 9; echo all done", []string{"the status 9"}},
+		"a read":   {made + "read -r answer || exit 9; echo all done", []string{"status 9"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, m, s.script)

@@ -89,7 +89,7 @@ n=$(ls /var/lib/ct | wc -l); pct create "20$n" "$NAME" "$TAGS"; pct start "20$n"
 	second := w.ask(func(o *install.Request) { o.Name = "other" })
 	w.ended(first, job.Succeeded)
 	w.ended(second, job.Succeeded)
-	both := w.Value(fmt.Sprintf("SELECT count(*) FROM job_events WHERE job_id IN (%d, %d) AND text LIKE '%%waiting for its end'",
+	both := w.Value(fmt.Sprintf("SELECT count(*) FROM job_events WHERE job_id IN (%d, %d) AND text LIKE '%%waiting for it to end'",
 		first, second))
 	if n := w.Value("SELECT count(*) FROM apps"); n != "2" || both != "1" {
 		t.Errorf("%s apps were made, and %s jobs have waited", n, both)
