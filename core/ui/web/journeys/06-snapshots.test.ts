@@ -88,6 +88,21 @@ test('snapshot, rollback, delete', async () => {
   await away.getByRole('button', { name: 'Delete snapshot after-upgrade' }).click()
   await page.getByText('Delete snapshot after-upgrade: succeeded.').waitFor()
   await main.getByRole('rowheader', { name: 'after-upgrade' }).waitFor({ state: 'detached' })
+
+  // A schedule for it begins with what is known of the guest, and keeps a week.
+  await main.getByRole('link', { name: 'Schedule snapshots' }).click()
+  const form = page.getByRole('dialog', { name: 'Add schedule' })
+  await form.waitFor()
+  await visitor.accessible('schedule of snapshots')
+  await visitor.picture('snapshots-schedule')
+  await form.getByRole('button', { name: 'Save schedule' }).click()
+  await page.getByRole('heading', { name: `Snapshots of ${guest.name}` }).waitFor()
+  expect(new URL(page.url()).search).toBe('')
+  const schedules = await caller.must<{ name: string; job_kind: string; params: object }[]>('GET', '/api/v1/schedules')
+  expect(schedules.find((one) => one.name === `Snapshots of ${guest.name}`)).toMatchObject({
+    job_kind: 'vm.snapshot_create',
+    params: { vm_id: guest.id, name: 'nightly', keep: 7 },
+  })
   await visitor.leave()
 })
 

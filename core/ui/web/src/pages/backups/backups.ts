@@ -34,6 +34,9 @@ export const deleteCommand = (backup: Backup, confirm: string, query: Query = {}
 /** phraseOf returns the phrase that confirms deleting a backup, or restoring it over its guest. */
 export const phraseOf = (backup: Backup): string => backup.name || backup.guest_ref
 
+/** inPlace reports whether a backup can be restored over its guest: a container must be an app. */
+export const inPlace = (backup: Backup): boolean => backup.vm_id !== null || backup.app_id !== null
+
 const operations = { protect: 'update_backup', delete: 'delete_backup', restore: 'restore_backup' } as const
 
 /** whyNot returns why an action on a backup is not possible now; undefined if it is. */
