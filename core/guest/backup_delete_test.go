@@ -60,7 +60,7 @@ func TestKilledAroundTheDeletionOfABackup(t *testing.T) {
 				for _, k := range archive.Backups() {
 					there = append(there, "nas:"+k.ID)
 				}
-				if !slices.Equal(there, left) || want == job.Unknown && !strings.Contains(j.Error, "still there") {
+				if !slices.Equal(there, left) || want == job.Unknown && !strings.Contains(j.Error, "still exists") {
 					t.Errorf("the backups %v are left, want %v; error %q\n%s", there, left, j.Error, transcript)
 				}
 				if when == "after" && strings.Contains(transcript, "sending it again") {

@@ -306,7 +306,7 @@ func TestKilledAroundATransfer(t *testing.T) {
 						if made := b.other.Guests(); statusOf(b.cluster, ref.ID) != hypervisor.GuestRunning || len(made) != 0 {
 							t.Errorf("the guest is %s, and there are %v\n%s", statusOf(b.cluster, ref.ID), made, transcript)
 						}
-						if left := b.other.MachineFiles(); len(b.cluster.MachineFiles()) != 0 || len(left) > 0 != strings.Contains(j.Error, "is left on") {
+						if left := b.other.MachineFiles(); len(b.cluster.MachineFiles()) != 0 || len(left) > 0 != strings.Contains(j.Error, "stays on") {
 							t.Errorf("the machines have %v and %v: %s\n%s", b.cluster.MachineFiles(), left, j.Error, transcript)
 						}
 						return

@@ -166,7 +166,7 @@ func TestRenamedWhileADraftIsTriedOut(t *testing.T) {
 				t.Errorf("it stands\n%s\nwant\n%s\n%s", got, before, f.transcript(id))
 			}
 			if now := f.becomes(d.ID, "undone"); strings.Contains(*now.Outcome, "no longer exists") ||
-				!strings.Contains(f.transcript(id), `the VM web is called "renamed" by now`) {
+				!strings.Contains(f.transcript(id), `the VM web is now called "renamed"`) {
 				t.Errorf("%s\n%s", *now.Outcome, f.transcript(id))
 			}
 		})
