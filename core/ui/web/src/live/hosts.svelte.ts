@@ -21,10 +21,16 @@ knowTokens((id) => {
 })
 let early: Change[] | undefined
 let started = false
+let loadedAt = 0
+/** When a page opens, older data is reloaded: the feed does not report every response of a host. In milliseconds. */
+const old = 30_000
 
-/** startHosts loads the hosts, once. */
+/** startHosts loads the hosts for a page, unless that was done just now. */
 export function startHosts(): void {
-  if (started) return
+  if (started) {
+    if (hosts.loaded && Date.now() - loadedAt > old) void loadHosts()
+    return
+  }
   started = true
   listen({ changes: (changes) => (early ? early.push(...changes) : apply(changes)), reset: () => void loadHosts() })
   void loadHosts()
@@ -32,6 +38,7 @@ export function startHosts(): void {
 
 /** loadHosts reloads the hosts. Changes that arrive in the meantime are applied afterwards. */
 export async function loadHosts(): Promise<void> {
+  loadedAt = Date.now()
   early ??= []
   try {
     const list = await api.get('/api/v1/hosts')
@@ -66,9 +73,19 @@ function count(): void {
   counting = setTimeout(() => void loadHosts(), 1000)
 }
 
+/** answered takes the time of a poll as the last response of the only host of its cluster. */
+function answered({ id, at }: Change): boolean {
+  const members = [...byId.values()].filter((one) => one.cluster?.id === id)
+  const [only] = members
+  if (!at || !only || members.length > 1 || only.status !== 'online') return false
+  byId.set(only.id, { ...only, ok_at: at, polled_at: at })
+  return true
+}
+
 function apply(changes: Change[]): void {
   let moved = false
   for (const change of changes) {
+    if (change.kind === 'figures') moved = answered(change) || moved
     if (change.kind !== 'host') continue
     const before = byId.get(change.id)
     if (change.gone) moved = byId.delete(change.id) || moved

@@ -44,7 +44,12 @@ export function placeOf(query: URLSearchParams): Place {
 }
 
 /** go goes to a step, with a new entry in the browser's history. */
-export function go(place: Place): void {
+export const go = (place: Place): void => navigate(pathOf(place))
+
+/** keep writes the entries of the present step to the address, so that a reload keeps them. */
+export const keep = (place: Place): void => navigate(pathOf(place), { replace: true })
+
+function pathOf(place: Place): string {
   const values: Record<string, string> = {
     step: place.step,
     driver: place.driver,
@@ -56,5 +61,5 @@ export function go(place: Place): void {
     shell: place.shell ? '1' : '',
     host: place.host ? String(place.host) : '',
   }
-  navigate(`/hosts/enrol?${new URLSearchParams(Object.entries(values).filter(([, value]) => value !== ''))}`)
+  return `/hosts/enrol?${new URLSearchParams(Object.entries(values).filter(([, value]) => value !== ''))}`
 }
