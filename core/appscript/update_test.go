@@ -26,7 +26,7 @@ var scenarios = []struct {
 }{
 	{"works", `. "$(dirname -- "$0")/engine/lib.sh"; engine; clear; ` + works + `printf '\033[1;92mall \033[4mdone\033[0m\n'`, "succeeded",
 		"updated 1.0 2.0 before-update-ID", "two", "updated from 1.0 to 2.0", 2},
-	{"nothing", "echo it is new enough; echo all done", "succeeded", "nothing_to_do 1.0 1.0 none", "one", "the app is still at version 1.0", 2},
+	{"nothing", "echo it is new enough; echo all done", "succeeded", "nothing_to_do 1.0 1.0 none", "one", "still at version 1.0", 2},
 	{"breaks", newVersion + `kill "$(cat /root/pid)"; echo all done`, "failed", "rolled_back 1.0 1.0 none", "one",
 		"the script succeeded, but nothing answers at http://10.0.", 1},
 	{"fails", works + "exit 3", "failed", "rolled_back 1.0 1.0 none", "one", "(exit status 3): The script says that it failed.", 1},
