@@ -77,7 +77,7 @@ func (s *Store) putBack(ctx context.Context, run *job.Run, a *armed, verdict err
 	for line := range strings.Lines(string(out)) {
 		run.Log(host.Clean(strings.TrimRight(line, "\r\n")))
 	}
-	said := strings.TrimSuffix(job.Explain(verdict), ".")
+	said := strings.TrimSuffix(job.Text(verdict), ".")
 	switch {
 	case err != nil:
 		return job.Undetermined("%s. It is unknown whether the machine restored its old network (%s)", said,

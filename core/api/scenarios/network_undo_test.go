@@ -82,7 +82,7 @@ func TestUndoOfApplyIsCalledOff(t *testing.T) {
 	f.ended(f.Expect(t, "POST", applyPath, `{"confirm":"node1"}`, apitest.Admin, 202, ""), "failed", "no reload here")
 	leavesNothing(t, machine)
 	f.cluster.SetFault("applynetwork", memdriver.Fault{})
-	f.ended(f.Expect(t, "POST", applyPath, `{"confirm":"node1","undo_after_s":0}`, apitest.Admin, 202, ""), "succeeded", "in force")
+	f.ended(f.Expect(t, "POST", applyPath, `{"confirm":"node1","undo_after_s":0}`, apitest.Admin, 202, ""), "succeeded", "are active")
 
 	// Without the machine nothing is applied.
 	f.create("br4", `{}`, 201, "")
@@ -107,7 +107,8 @@ func TestUndoOfApply(t *testing.T) {
 		return strings.Contains(machine.Run("ls /var/lib/hostler/runs/network-*/files || true"), "back")
 	})
 	f.cluster.UndoApply("node1")
-	f.ended(started, "failed", "the node has not answered", "back: the network of node1", "has restored its old network")
+	f.ended(started, "failed", "the node does not answer", "is not as staged", "back: the network of node1",
+		"has restored its old network")
 	leavesNothing(t, machine)
 
 	// A machine that was restarted meanwhile does not wait any more, and nothing else is said.

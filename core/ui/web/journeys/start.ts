@@ -330,10 +330,16 @@ export class Visitor {
     await this.page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
   }
 
-  /** fits holds that the page is not wider than its window. */
+  /** fits holds that the page is not wider than its window, and nothing on it wider than its card. */
   async fits(what: string): Promise<void> {
     const wide = await this.page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
     expect(wide, `${what}: pixels that stick out`).toBeLessThanOrEqual(0)
+    const cards = await this.page.evaluate(() =>
+      [...document.querySelectorAll('.card')]
+        .filter((one) => one.scrollWidth > one.clientWidth + 1)
+        .map((one) => one.textContent),
+    )
+    expect(cards, `${what}: cards whose content sticks out`).toEqual([])
   }
 
   /** reached holds that controls are large enough for a finger: what is ticked has its label, and links stand in lines of text. */
