@@ -243,7 +243,7 @@ func (c *check) look(ctx context.Context) (string, error) {
 	}
 	t, err := c.told(ctx)
 	if err == nil && (t.Available != nil || t.LastCheck != nil || !t.CanSelfApply || t.Channel != "stable" ||
-		!strings.Contains(t.Hint, "nobody has looked for releases yet")) {
+		!strings.Contains(t.Hint, "releases have not been checked yet")) {
 		err = fmt.Errorf("before the first check for releases it reports %+v", t)
 	}
 	if err != nil {

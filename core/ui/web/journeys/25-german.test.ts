@@ -12,7 +12,7 @@ stage()
 function wordsOf(page: Page): Set<string> {
   const loaded = new Set<string>()
   page.on('request', (request) => {
-    const language = /\/assets\/words-(\w+)-/.exec(request.url())?.[1]
+    const language = /\/assets\/words-(en|de)-/.exec(request.url())?.[1]
     if (language) loaded.add(language)
   })
   return loaded
