@@ -29,7 +29,7 @@ func (c *check) upgradeBroken(ctx context.Context) (string, error) {
 	}
 	t, err := c.told(ctx)
 	if err == nil && (len(t.Problems) != 1 || !strings.Contains(t.Problems[0], "configuration cannot be read") || t.CanSelfApply ||
-		!strings.HasPrefix(t.Hint, "mend /etc/hostler/updater.json")) {
+		!strings.HasPrefix(t.Hint, "fix /etc/hostler/updater.json")) {
 		err = fmt.Errorf("it reports the broken configuration as %+v", t)
 	}
 	return "", errors.Join(err, c.refuses(ctx, "configuration"), c.data(ctx))
