@@ -21,8 +21,8 @@ import (
 
 // Config is the configuration of the service. Each field is a flag, and an
 // environment variable with the same name in capitals and the prefix HOSTLER_;
-// the flag wins. There is no configuration file: a systemd unit or a container
-// sets the variables. Settings that can change at run time are in the database
+// the flag wins. The service reads no configuration file. A systemd unit or a
+// container sets the variables. Settings that can change at run time are in the database
 // instead.
 //
 // check completes the fields after parsing: it fills in defaults that depend on

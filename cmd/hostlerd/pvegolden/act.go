@@ -82,8 +82,8 @@ func (w *World) Do(a *Act) Outcome {
 	return Outcome{got, w.ended(got), cmp.Or(a.Ends, job.Succeeded)}
 }
 
-// DoWithout prepares the world and carries out an act while a role lacks some
-// privileges. The role gets them back afterwards.
+// DoWithout prepares the world, takes privileges away from a role, carries out
+// an act, and gives the privileges back.
 func (w *World) DoWithout(a *Act, role string, privileges ...string) Outcome {
 	w.t.Helper()
 	w.Prepare(a)

@@ -126,6 +126,27 @@ test('the service goes and comes back, and what is old looks so', async () => {
   await visitor.leave()
 })
 
+test('a poll renews the figures and the age of a node, and leaves its storage', async () => {
+  const visitor = await Visitor.arrive(browser, service.url)
+  const { page } = visitor
+  const [host] = await caller.must<{ id: number }[]>('GET', '/api/v1/hosts')
+  await visitor.open(`/hosts/${host!.id}`)
+  await visitor.logIn()
+  const main = page.getByRole('main')
+  const row = main.getByRole('row').filter({ has: page.getByRole('link', { name: 'pve1' }) })
+  const storage = row.getByRole('cell').nth(3)
+  const times = (): Promise<(string | null)[]> =>
+    Promise.all([row.locator('time').last(), main.locator('dl time').first()].map((one) => one.getAttribute('datetime')))
+  const [before, told] = [await times(), await storage.textContent()]
+  expect(told).toContain('%')
+  await until('two polls are seen', async () => {
+    const now = await times()
+    return now.every((one, i) => Date.parse(one!) > Date.parse(before[i]!) + 6000)
+  })
+  expect(await storage.textContent()).toBe(told)
+  await visitor.leave()
+})
+
 test('a part of the page that is gone is loaded anew, once', async () => {
   const visitor = await Visitor.arrive(browser, service.url)
   const { page } = visitor
