@@ -10,6 +10,7 @@ const chosen = (some: Partial<Preferences>): Preferences => ({
   keys: true,
   font: 14,
   views: [],
+  enrolment: '',
   ...some,
 })
 const view = (name: string, address = `/guests?q=${name}`): Preferences['views'][number] => ({ name, address })

@@ -23,13 +23,15 @@ export interface Preferences {
   font: number
   /** Saved views of lists, by the names that the user gave them. The address is a path of the page with its query. */
   views: { name: string; address: string }[]
+  /** The address of an enrolment that is not finished; empty if there is none. It contains no tokens. */
+  enrolment: string
 }
 
 /** mostViews is the maximum number of views; room is how many bytes the service stores in total. */
 export const mostViews = 50
 export const room = 8192
 
-const usual: Preferences = { language: '', theme: 'system', density: 'compact', zone: '', keys: true, font: 14, views: [] }
+const usual: Preferences = { language: '', theme: 'system', density: 'compact', zone: '', keys: true, font: 14, views: [], enrolment: '' }
 
 /** understood returns the valid part of a stored value; the rest gets its default. */
 export function understood(value: unknown): Preferences {
@@ -42,6 +44,7 @@ export function understood(value: unknown): Preferences {
     keys: typeof read.keys === 'boolean' ? read.keys : usual.keys,
     font: typeof read.font === 'number' && read.font >= 8 && read.font <= 32 ? read.font : usual.font,
     views: Array.isArray(read.views) ? read.views.filter(isView).slice(0, mostViews) : usual.views,
+    enrolment: isAddress(read.enrolment) ? read.enrolment : usual.enrolment,
   }
 }
 
@@ -53,10 +56,13 @@ function stored(): Preferences {
   }
 }
 
-/** isView reports whether a stored value is a view of this page. Addresses of other sites are not. */
+/** isAddress reports whether a stored value is an address in this page. Addresses of other sites are not. */
+const isAddress = (value: unknown): value is string => typeof value === 'string' && /^\/(?!\/)[^\\]{0,4000}$/.test(value)
+
+/** isView reports whether a stored value is a view of this page. */
 function isView(value: unknown): value is Preferences['views'][number] {
   const { name, address } = (value ?? {}) as Record<string, unknown>
-  return typeof name === 'string' && typeof address === 'string' && name.length <= 60 && /^\/(?!\/)[^\\]{0,4000}$/.test(address)
+  return typeof name === 'string' && name.length <= 60 && isAddress(address)
 }
 
 /** isZone reports whether the browser knows the zone. */

@@ -1,4 +1,6 @@
 // The state of the enrolment. Everything but secrets is in the address, so that the user can leave, go back and continue.
+// The preferences keep that address until the host is enrolled.
+import { preferences } from '../../../app/preferences.svelte'
 import { navigate } from '../../../app/router.svelte'
 import { capabilities, type Capability } from '../mark'
 
@@ -44,10 +46,23 @@ export function placeOf(query: URLSearchParams): Place {
 }
 
 /** go goes to a step, with a new entry in the browser's history. */
-export const go = (place: Place): void => navigate(pathOf(place))
+export function go(place: Place): void {
+  preferences.enrolment = place.host ? '' : pathOf(place)
+  navigate(pathOf(place))
+}
 
 /** keep writes the entries of the present step to the address, so that a reload keeps them. */
-export const keep = (place: Place): void => navigate(pathOf(place), { replace: true })
+export function keep(place: Place): void {
+  preferences.enrolment = pathOf(place)
+  navigate(pathOf(place), { replace: true })
+}
+
+/** unfinished returns the enrolment that the user has begun; undefined if there is none. */
+export function unfinished(): { path: string; place: Place } | undefined {
+  const path = preferences.enrolment
+  if (!path.startsWith('/hosts/enrol?')) return undefined
+  return { path, place: placeOf(new URLSearchParams(path.slice(path.indexOf('?')))) }
+}
 
 function pathOf(place: Place): string {
   const values: Record<string, string> = {
