@@ -17,7 +17,7 @@ type Rule struct {
 	Kind        Kind     `json:"kind" example:"cpu"`
 	On          Scope    `json:"on"`
 	Threshold   *float64 `json:"threshold" example:"95" doc:"Value at which the condition is a breach; null for kinds without a threshold"`
-	ClearLevel  *float64 `json:"clear_level" example:"85" doc:"Value at which the condition is cleared; between the two values the state does not change"`
+	ClearLevel  *float64 `json:"clear_level" example:"85" doc:"Value at which the condition is cleared; between this value and threshold the state does not change"`
 	Unit        *Unit    `json:"unit" enum:"percent,bytes_per_second,days,minutes,seconds"`
 	ForS        int64    `json:"for_s" example:"900" doc:"Seconds that a breach must last before the alert is raised"`
 	ClearForS   int64    `json:"clear_for_s" example:"600" doc:"Seconds that the condition must be cleared before the alert is resolved"`
@@ -35,7 +35,7 @@ type Rule struct {
 // empty scope selects all.
 type Scope struct {
 	TeamID  *int64   `json:"team_id" example:"2" doc:"Only objects of this team"`
-	HostID  *int64   `json:"host_id" example:"1" doc:"Only this host and the objects on it; of its cluster, also the objects that are on no host"`
+	HostID  *int64   `json:"host_id" example:"1" doc:"Only this host, the objects on it, and the objects of its cluster that are on no host"`
 	Kinds   []string `json:"kinds" nullable:"false" example:"[\"vm\"]" doc:"Only objects of these kinds; empty for all kinds"`
 	Tags    []string `json:"tags" nullable:"false" example:"[\"prod\"]" doc:"Only guests with one of these tags; empty for all objects"`
 	Targets []string `json:"targets" nullable:"false" example:"[\"vm:3\"]" doc:"Only these objects: host:1, vm:3, app:2, container:5, cluster:1, node:1/alpha, storage:1/nas or storage:1/local/alpha"`

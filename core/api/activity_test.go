@@ -11,7 +11,7 @@ import (
 	"github.com/hostler/hostler/internal/waittest"
 )
 
-// A row of the trail that started a job is told by the job; every other row is told, one about a job too.
+// A row of the audit log that started a job is told by the job; every other row is told, one about a job too.
 func TestActivityOfRealOperations(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -46,7 +46,7 @@ func TestActivityOfRealOperations(t *testing.T) {
 				}
 				// The refused stop is told, the one that became a job is not.
 				if n := len(slices.DeleteFunc(slices.Clone(told), func(s string) bool { return !strings.HasPrefix(s, "audit vm.stop") })); n != 1 {
-					t.Errorf("%d rows of the trail for two stops in %q, want that of the refused one", n, told)
+					t.Errorf("%d rows of the audit log for two stops in %q, want that of the refused one", n, told)
 				}
 			}},
 	)

@@ -227,7 +227,7 @@ func TestAttackCrossSiteRequest(t *testing.T) {
 			t.Errorf("something was changed:\n%s\n%s", before, after)
 		}
 		if trail := f.id("SELECT count(*) FROM audit WHERE error = 'cross_origin'"); trail < int64(len(foreign)*len(targets)) {
-			t.Errorf("%d refused attempts are in the trail", trail)
+			t.Errorf("%d refused attempts are in the audit log", trail)
 		}
 		// A program has no origin; our own page has ours; a key alone is sent by nobody's browser by itself.
 		for name, header := range map[string][]string{"a program": nil, "our page": {"Origin", f.server.URL},

@@ -143,7 +143,7 @@ func (o *outage) hanging(ctx context.Context, t *testing.T, url, key string) (na
 	}
 }
 
-// rows are the results in the trail of a request.
+// rows are the results in the audit log of a request.
 func (o *outage) rows(t *testing.T, request string) (results string) {
 	t.Helper()
 	if err := o.db.Pool.QueryRow(t.Context(), "SELECT coalesce(string_agg(result || ' ' || error, ', ' ORDER BY id), '') FROM audit "+
@@ -153,7 +153,7 @@ func (o *outage) rows(t *testing.T, request string) (results string) {
 	return results
 }
 
-// A client that leaves while the commit of its change hangs leaves one row in the trail: that of the change.
+// A client that leaves while the commit of its change hangs leaves one row in the audit log: that of the change.
 func TestTrailOfACommitThatHangs(t *testing.T) {
 	t.Parallel()
 	o := newOutage(t, dbtest.OwnOptions{Settings: []string{"wal_level=replica", "max_wal_senders=2", "synchronous_commit=on"}})
@@ -165,7 +165,7 @@ func TestTrailOfACommitThatHangs(t *testing.T) {
 	o.standby(t, false)
 	server.Close() // waits for the handler
 	if got := o.rows(t, "hangs"); got != "ok " {
-		t.Errorf("the trail says %q", got)
+		t.Errorf("the audit log says %q", got)
 	}
 }
 
@@ -196,7 +196,7 @@ func TestAnswerOfACommitThatNobodyKnowsOf(t *testing.T) {
 	}
 	waittest.Until(t, "the log", func() bool { return o.log.count("INFO", "a change was made although its commit was not answered") == 1 })
 	if got := o.rows(t, "unknown"); got != "ok " || o.id("SELECT count(*) FROM teams WHERE name = '"+name+"'") != 1 {
-		t.Errorf("the trail says %q", got)
+		t.Errorf("the audit log says %q", got)
 	}
 }
 
@@ -278,7 +278,7 @@ func TestReadingFromAKilledDatabase(t *testing.T) {
 	waittest.Until(t, "the log", func() bool { return o.log.count("INFO", "the database is working again") >= 1 })
 }
 
-// A full disk refuses changes with a reason of its own, reading goes on, the log says it once, and the trail has the gap.
+// A full disk refuses changes with a reason of its own, reading goes on, the log says it once, and the audit log has the gap.
 func TestFullDisk(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fills a disk: make check runs it")

@@ -15,7 +15,7 @@ import (
 )
 
 // Tries are counted by the client's address behind a proxy that is believed, whatever clients put before what the proxy adds, and the
-// trail has that address.
+// audit log has that address.
 func TestLogInTriesBehindAProxy(t *testing.T) {
 	t.Parallel()
 	s := servicetest.New(t, func(c *service.Config) {
@@ -49,7 +49,7 @@ func TestLogInTriesBehindAProxy(t *testing.T) {
 	var addresses string
 	err := s.DB.Pool.QueryRow(t.Context(), "SELECT string_agg(DISTINCT address, ' ' ORDER BY address) FROM audit").Scan(&addresses)
 	if err != nil || addresses != "203.0.113.7 203.0.113.8 203.0.113.9" {
-		t.Errorf("the trail has %s: %v", addresses, err)
+		t.Errorf("the audit log has %s: %v", addresses, err)
 	}
 }
 

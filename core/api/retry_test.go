@@ -57,7 +57,7 @@ func TestRetry(t *testing.T) {
 			t.Errorf("%s: %d, want %d %s\n%s", c.what, answer.Status, c.status, c.code, answer.Body)
 		}
 		if got := dbtest.Value[string](t, e.db, rows, before); c.trail == "" && got != "" || !strings.HasPrefix(got, c.trail) {
-			t.Errorf("%s: the trail has %q, want %q", c.what, got, c.trail)
+			t.Errorf("%s: the audit log has %q, want %q", c.what, got, c.trail)
 		}
 	}
 
@@ -89,6 +89,6 @@ func TestRetry(t *testing.T) {
 	want := fmt.Sprintf("vm.snapshot_create ok  %s, vm.snapshot_rollback refused confirm_required %s, vm.snapshot_rollback ok  %[2]s",
 		operator.Email, admin.Email)
 	if got := dbtest.Value[string](t, e.db, rows, before); got != want {
-		t.Errorf("the trail has\n%s, want\n%s", got, want)
+		t.Errorf("the audit log has\n%s, want\n%s", got, want)
 	}
 }

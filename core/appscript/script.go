@@ -32,7 +32,7 @@ type Drift struct {
 	SHA256  string  `json:"sha256" doc:"SHA-256 of the text of that version"`
 	Added   int     `json:"added" example:"2" doc:"Number of added lines"`
 	Removed int     `json:"removed" example:"1" doc:"Number of removed lines"`
-	Diff    *string `json:"diff" doc:"Unified diff from upstream to this version; null if nothing differs, and if it is not text"`
+	Diff    *string `json:"diff" doc:"Unified diff from upstream to this version; null if nothing differs or the script is not text"`
 }
 
 // Get returns a version of an app's script; 0 stands for the newest. The

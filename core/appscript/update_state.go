@@ -46,7 +46,7 @@ type State struct {
 	CatalogCommit *string     `json:"catalog_commit" doc:"Commit in the catalog; null if the catalog has none"`
 	Sum           *string     `json:"sum" doc:"SHA-256 of the bundle that would run; null if no update is available"`
 	Pin           *string     `json:"pin" doc:"Commit of the source from which the bundle is built"`
-	Diff          *Diff       `json:"diff" doc:"Difference between that bundle and the bundle of the app's script; null if no update is available"`
+	Diff          *Diff       `json:"diff" doc:"Difference between the bundle that would run and the bundle of the app's script; null if no update is available"`
 	Consent       *Consent    `json:"consent" doc:"Consent that an update requires; null if no update is available, or if the host of the app is not enrolled for SSH"`
 	Last          *LastUpdate `json:"last" doc:"Result of the last update; null if there was none"`
 }
@@ -74,7 +74,7 @@ type LastUpdate struct {
 	Status        string     `json:"status" enum:"queued,running,succeeded,failed,canceled,unknown" doc:"Status of the job"`
 	Outcome       *string    `json:"outcome" enum:"updated,nothing_to_do,rolled_back,needs_human" doc:"Outcome of the update; null until it has finished, and if it never started"`
 	Text          string     `json:"text" doc:"The outcome as a sentence"`
-	VersionBefore *string    `json:"version_before" example:"1.4.0" doc:"Version that the app itself stores; null if it stores none"`
+	VersionBefore *string    `json:"version_before" example:"1.4.0" doc:"Version that the app stored before the update; null if it stored none"`
 	VersionAfter  *string    `json:"version_after" example:"1.5.0"`
 	ExitCode      *int       `json:"exit_code" doc:"Exit code of the script; null if it was stopped before it exited"`
 	Snapshot      *string    `json:"snapshot" example:"before-update-17" doc:"Snapshot from before the update, if it still exists; null otherwise"`

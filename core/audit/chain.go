@@ -38,8 +38,8 @@ var keyPlace = secret.Binding{Table: SealedTable.Name, Column: SealedTable.Colum
 // which somebody who holds the chain's lock can prolong (Report.Unsealed and
 // the sealer's log show that); a row that somebody adds in the way of the
 // service; changes by somebody who also has the key file; and a whole database
-// that was set back to an earlier state together with its trail. For the last
-// case Verify returns the last place and hash, which can be noted elsewhere.
+// that was set back to an earlier state together with its audit log. For the
+// last case Verify returns the last place and hash, which can be noted elsewhere.
 type Chain struct {
 	db   *db.DB
 	keys secret.Keys
@@ -49,7 +49,7 @@ type Chain struct {
 	opened *hasher
 }
 
-// NewChain returns the chain of the database's trail. keys must be the keys of
+// NewChain returns the chain of the database's audit log. keys must be the keys of
 // all instances.
 func NewChain(d *db.DB, keys secret.Keys) *Chain { return &Chain{db: d, keys: keys} }
 

@@ -109,7 +109,7 @@ func (tr *trail) good(verified, cleared int64) audit.Report {
 
 func TestWholeTrailVerifies(t *testing.T) {
 	if testing.Short() {
-		t.Skip("fills a long trail: make check runs it")
+		t.Skip("fills a long audit log: make check runs it")
 	}
 	t.Parallel()
 	tr := newTrail(t, 0)

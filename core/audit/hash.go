@@ -20,7 +20,7 @@ const hashed = "a.id, a.at, a.actor_type, a.actor_id, a.actor_email, a.action, a
 	"a.team_id, a.host_id, a.job_id, a.result, a.error, a.address, a.request_id, a.details::text"
 
 // rowOfEach joins the audit row to a table's audit_id, with one look-up for
-// each. OFFSET keeps the planner from reading the whole trail for one page.
+// each. OFFSET keeps the planner from reading the whole audit log for one page.
 func rowOfEach(table string) string {
 	return "LEFT JOIN LATERAL (SELECT * FROM audit WHERE id = " + table + ".audit_id OFFSET 0) a ON true"
 }

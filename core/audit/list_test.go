@@ -13,7 +13,7 @@ import (
 
 func ptr[T any](v T) *T { return &v }
 
-// fill writes a small trail; the rows' target names are their numbers.
+// fill writes a small audit log; the rows' target names are their numbers.
 func fill(t *testing.T, d *db.DB) {
 	t.Helper()
 	for i, e := range []audit.Entry{

@@ -42,7 +42,7 @@ func TestBlankedRowsVerify(t *testing.T) {
 	}
 	if got := dbtest.Value[string](t, tr.db, "SELECT string_agg(actor_type || ' ' || (details ->> 'rows'), ',' ORDER BY id) FROM audit "+
 		"WHERE action = 'audit.blank'"); got != "system 4999,system 4901" && got != "system 5000,system 4900" {
-		t.Errorf("the trail says %s", got)
+		t.Errorf("the audit log says %s", got)
 	}
 	// Retention and clearing take such rows as all others, and their proofs go with them.
 	if n, err := tr.chain.Prune(t.Context(), time.Date(2025, 1, 5, 0, 0, 0, 0, time.UTC)); err != nil || n == 0 {

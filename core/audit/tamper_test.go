@@ -51,7 +51,7 @@ func TestRetentionDoesNotCoverTampering(t *testing.T) {
 				}
 				if how == "prune" && dbtest.Value[int64](tr.t, tr.db,
 					"SELECT count(*) FROM audit WHERE action = 'audit.prune' AND details ? 'altered_kept'") != 1 {
-					t.Error("the trail does not tell of what was kept")
+					t.Error("the audit log does not tell of what was kept")
 				}
 				if _, err := tr.chain.Clear(t.Context(), nil, audit.ClearPhrase); err != nil {
 					t.Fatal(err)

@@ -42,7 +42,7 @@ type Report struct {
 	// Unsealed counts rows without a place yet.
 	Unsealed int64
 	// Seq and Hash are the last place and its hash, in hexadecimal digits.
-	// Noted elsewhere they prove a later trail to be the same.
+	// Noted elsewhere they prove a later audit log to be the same.
 	Seq  int64
 	Hash string
 }

@@ -72,7 +72,7 @@ type Backup struct {
 	GuestRef string `json:"guest_ref" example:"101" doc:"ID of the guest on the hypervisor when the backup was taken"`
 	VM       *int64 `json:"vm_id" example:"3" doc:"ID of the VM; null for a container's backup, and if the guest was deleted"`
 	App      *int64 `json:"app_id" doc:"ID of the app; null if it is not an app's backup, or if the app was deleted"`
-	Name     string `json:"name" example:"web1" doc:"Name of the guest; empty if never known"`
+	Name     string `json:"name" example:"web1" doc:"Name of the guest; empty if not known"`
 	// TakenAt is nil where the hypervisor does not say.
 	TakenAt   *time.Time `json:"taken_at" doc:"When it was taken; null if the hypervisor does not report it"`
 	SizeBytes *int64     `json:"size_bytes" doc:"Size in bytes; null if the hypervisor does not report it"`

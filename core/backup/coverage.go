@@ -25,15 +25,15 @@ type Coverage struct {
 	GuestRef string `json:"guest_ref" example:"101"`
 	// BackupID to AgeS describe the newest good backup; nil if there is none.
 	BackupID *int64     `json:"backup_id" doc:"The newest backup that is neither damaged nor suspicious; null if there is none"`
-	BackupAt *time.Time `json:"backup_at" doc:"When that backup was taken"`
-	Storage  *string    `json:"storage" example:"nas" doc:"Storage of that backup"`
-	AgeS     *int64     `json:"age_s" doc:"Age of that backup in seconds"`
+	BackupAt *time.Time `json:"backup_at" doc:"When the backup in backup_id was taken"`
+	Storage  *string    `json:"storage" example:"nas" doc:"Storage of the backup in backup_id"`
+	AgeS     *int64     `json:"age_s" doc:"Age of the backup in backup_id in seconds"`
 	// MaxAgeDays is nil for a guest for which no backup is promised.
 	MaxAgeDays *int64 `json:"max_age_days" example:"7" doc:"Promised maximum age in days; null if no backup is promised"`
 	State      string `json:"state" enum:"covered,partial,stale,exempt,unknown" doc:"partial: recent enough, but volumes of the guest are missing from it; exempt: no backup is promised; unknown: backups were not listed yet"`
 	// LeftOut is empty while VolumesAt is nil: then nobody knows yet what the
 	// backup lacks.
-	LeftOut   []guest.LeftOut `json:"left_out" doc:"Volumes, and directories and devices of the node, that the newest backup does not or may not contain"`
+	LeftOut   []guest.LeftOut `json:"left_out" doc:"Volumes of the guest, and directories and devices of the node, that are or may be missing from the newest backup"`
 	VolumesAt *time.Time      `json:"volumes_as_of" doc:"When the guest's configuration was read for left_out; null if it was not read yet"`
 }
 

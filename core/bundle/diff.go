@@ -27,7 +27,7 @@ type Change struct {
 	// Added and Removed are in lines.
 	Added   int     `json:"added" example:"3" doc:"Number of added lines; 0 if lines are not compared"`
 	Removed int     `json:"removed" example:"1"`
-	Diff    *string `json:"diff" doc:"Unified diff; null if the file is not text or is larger than 1 MiB, and beyond 512 KiB of diffs in total"`
+	Diff    *string `json:"diff" doc:"Unified diff; null if the file is not text or is larger than 1 MiB, or if all diffs together would exceed 512 KiB"`
 }
 
 // Compare gives what is different from one bundle to another: the entry's own files first, then those of the source, and the engine's

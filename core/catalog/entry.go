@@ -31,7 +31,7 @@ type Item struct {
 	// Installable says that nothing of the entry itself is in the way.
 	Installable bool     `json:"installable" doc:"true if nothing in the entry prevents its installation"`
 	VariantOf   *string  `json:"variant_of" example:"wiki" doc:"The entry of which this one is a variant"`
-	HasIcon     bool     `json:"has_icon" doc:"true if it has an icon at its path with /icon"`
+	HasIcon     bool     `json:"has_icon" doc:"true if it has an icon, which is at the path of the entry followed by /icon"`
 	Popularity  *float64 `json:"popularity" doc:"Higher for entries that are installed more often; null if Hostler does not query popularity"`
 }
 

@@ -48,7 +48,7 @@ type Source struct {
 
 // Failure is a sync that was not taken.
 type Failure struct {
-	Reason string    `json:"reason" example:"unreachable" doc:"unreachable, timeout, untrusted, busy, protocol, trust, invalid, not_installed, or a reason of the source's own"`
+	Reason string    `json:"reason" example:"unreachable" doc:"unreachable, timeout, untrusted, busy, protocol, trust, invalid, not_installed, or a reason that the source defines"`
 	Text   string    `json:"text" example:"cannot download the archive"`
 	At     time.Time `json:"at"`
 	Count  int       `json:"count" example:"1" doc:"Number of failures since the last successful sync"`

@@ -16,7 +16,7 @@ import (
 type Status struct {
 	Stale       bool           `json:"stale" doc:"true if the catalog was never synced, no source is enabled, or its age exceeds stale_after_s"`
 	AgeS        *int64         `json:"age_s" example:"3600" doc:"Seconds since the oldest of the last successful syncs of the enabled sources; null if one was never synced"`
-	SyncedAt    *time.Time     `json:"synced_at" doc:"Time of that sync"`
+	SyncedAt    *time.Time     `json:"synced_at" doc:"Time of the sync that age_s refers to"`
 	StaleAfterS int            `json:"stale_after_s" example:"172800" doc:"Value of the setting catalog_stale_after_s"`
 	Entries     int            `json:"entries" example:"613"`
 	Refreshing  bool           `json:"refreshing" doc:"true while a refresh is running or queued"`

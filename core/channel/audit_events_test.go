@@ -45,7 +45,7 @@ func (f *fixture) seal() {
 	}
 }
 
-// follower makes a webhook that is told of actions of the trail.
+// follower makes a webhook that is told of actions of the audit log.
 func (f *fixture) follower(to *receiver, actions ...string) *channel.Channel {
 	f.t.Helper()
 	return f.hook(to, func(c *channel.Channel) { c.AuditActions = actions })
@@ -67,7 +67,7 @@ func (c *receiver) wantActions(t testing.TB, want ...string) {
 	}
 }
 
-// A webhook is told of the actions that it asks for, once each, in the order of the trail, from when it began, signed, and of nothing
+// A webhook is told of the actions that it asks for, once each, in the order of the audit log, from when it began, signed, and of nothing
 // else.
 func TestWebhookIsToldOfTheTrail(t *testing.T) {
 	t.Parallel()
@@ -108,7 +108,7 @@ func TestWebhookIsToldOfTheTrail(t *testing.T) {
 	}
 }
 
-// What a receiver does not take waits, and all behind it, in order. No more than the limit is made of the trail's rows, and what is too
+// What a receiver does not take waits, and all behind it, in order. No more than the limit is made of the audit log's rows, and what is too
 // old is counted.
 func TestBacklogOfTheTrail(t *testing.T) {
 	t.Parallel()
@@ -247,7 +247,7 @@ func TestWhatMayFollowTheTrail(t *testing.T) {
 	}
 }
 
-// While the export of the trail is switched off, webhooks are not sent the trail either; once it is on again they go on where they were.
+// While the export of the audit log is switched off, webhooks do not send it either; once it is on again they go on where they were.
 func TestTrailIsNotSentWhileItsExportIsOff(t *testing.T) {
 	t.Parallel()
 	f, to := newFixture(t), newReceiver(t)

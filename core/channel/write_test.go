@@ -60,7 +60,7 @@ func TestSecretsStayWhereTheyWereGivenFor(t *testing.T) {
 	}
 	if text := dbtest.Value[string](t, f.DB, "SELECT coalesce(string_agg(details::text, ''), '') FROM audit"); strings.Contains(text,
 		"canary") {
-		t.Errorf("in the trail: %s", text)
+		t.Errorf("in the audit log: %s", text)
 	}
 }
 

@@ -24,7 +24,7 @@ const (
 // cluster. Package load records it.
 type Rates struct {
 	Requests     *float64 `json:"requests_per_minute" example:"2.4" doc:"Requests that the service sends to the hypervisor, average per minute over the last five minutes; null if the driver does not count them"`
-	Busy         *float64 `json:"busy_s_per_minute" example:"0.07" doc:"Seconds per minute for which these requests keep the hypervisor busy, from connecting to the end of the response. File uploads count; requests that only wait for a task do not"`
+	Busy         *float64 `json:"busy_s_per_minute" example:"0.07" doc:"Seconds per minute for which the service's requests keep the hypervisor busy, from connecting to the end of the response. File uploads count; requests that only wait for a task do not"`
 	RequestsHour *float64 `json:"requests_per_minute_1h" example:"2.3" doc:"Same as requests_per_minute, averaged over the last hour"`
 	BusyHour     *float64 `json:"busy_s_per_minute_1h" example:"0.06" doc:"Same as busy_s_per_minute, averaged over the last hour"`
 }
@@ -82,7 +82,7 @@ type Member struct {
 	Subscription    *string    `json:"subscription" example:"active" doc:"Status of the subscription, as the hypervisor names it; null if not read"`
 	SubscriptionDue *string    `json:"subscription_due" example:"2027-01-31"`
 	Level           *string    `json:"level" example:"c" doc:"Level of the subscription as of quorum_as_of, as the hypervisor names it"`
-	ReadAt          *time.Time `json:"read_at" example:"2026-01-31T12:00:00Z" doc:"When the subscription was read from the node, once a day; also the release and the certificate, unless a host on the node reported them later"`
+	ReadAt          *time.Time `json:"read_at" example:"2026-01-31T12:00:00Z" doc:"When the subscription, the release and the certificate were read from the node, once a day; a host on the node may have reported the last two since"`
 }
 
 // selectHostStates lists unreachable hosts first, so that the limit never hides

@@ -32,7 +32,7 @@ type EndView struct {
 	Name      *string `json:"name" example:"db-1" doc:"Name of the guest"`
 	NIC       *string `json:"nic" example:"net0"`
 	Node      *string `json:"node" example:"pve1" doc:"The node itself, or the node whose firewall the packet passes"`
-	Address   *string `json:"address" example:"192.0.2.10" doc:"Address of the packet; null if none is known and none matters"`
+	Address   *string `json:"address" example:"192.0.2.10" doc:"Address of the packet; null if it is not known and does not matter"`
 	Interface *string `json:"iface" example:"vmbr0" doc:"Interface of the node that the packet passes, if known"`
 }
 
@@ -44,7 +44,7 @@ type Hop struct {
 	Verdict   string    `json:"verdict" enum:"accept,drop,reject,unknown" example:"drop"`
 	By        Step      `json:"by"`
 	Steps     []Step    `json:"steps" doc:"Checks and rules that the packet passed, in order; the last one decided"`
-	Omitted   int       `json:"omitted" example:"0" doc:"Number of omitted steps before these"`
+	Omitted   int       `json:"omitted" example:"0" doc:"Number of omitted steps before the listed ones"`
 }
 
 // ScopeView is the scope of rules.
@@ -75,7 +75,7 @@ type Via struct {
 // ReachResult is a table of reach, as the API shows it.
 type ReachResult struct {
 	To      EndView    `json:"to"`
-	Rows    []ReachRow `json:"rows" doc:"The outside first, then guests by VMID"`
+	Rows    []ReachRow `json:"rows" doc:"One row for each sender: the outside first, then guests by VMID"`
 	Omitted int        `json:"omitted" example:"0" doc:"Number of omitted guests"`
 	At      string     `json:"at" example:"current"`
 	AsOf    time.Time  `json:"as_of"`

@@ -46,7 +46,7 @@ type Preflight struct {
 	Node         string             `json:"node" example:"pve1" doc:"Current node of the guest"`
 	TargetHostID int64              `json:"target_host_id" example:"2"`
 	TargetNode   string             `json:"target_node" example:"pve2" doc:"Target node; empty if none was found"`
-	TargetRef    string             `json:"target_guest_ref" example:"101" doc:"Expected ID of the guest on the target; a different one if it is taken meanwhile"`
+	TargetRef    string             `json:"target_guest_ref" example:"101" doc:"Expected ID of the guest on the target; the guest gets a different one if it is taken in the meantime"`
 	Running      bool               `json:"running" doc:"true if the guest is running or paused"`
 	Live         bool               `json:"live" doc:"true if the guest keeps running during the migration"`
 

@@ -27,7 +27,7 @@ type Check struct {
 	LatencyMS *int64  `json:"latency_ms" example:"18"`
 	// SeenFingerprint is the certificate that was shown, trusted or not.
 	SeenFingerprint    *string      `json:"seen_fingerprint" doc:"Fingerprint of the certificate that the host presented, trusted or not"`
-	FingerprintChanged bool         `json:"fingerprint_changed" example:"false" doc:"true if it differs from the pinned one; PATCH tls_fingerprint to accept it"`
+	FingerprintChanged bool         `json:"fingerprint_changed" example:"false" doc:"true if seen_fingerprint differs from the pinned one; PATCH tls_fingerprint of the host to accept it"`
 	Tokens             []TokenCheck `json:"capabilities" doc:"One entry for each stored token"`
 }
 
@@ -38,7 +38,7 @@ type TokenCheck struct {
 	Form    *string `json:"form" example:"token" doc:"Form of the credential, as the driver names it"`
 	OK      bool    `json:"ok" example:"true" doc:"true if the token was accepted and has all required privileges"`
 	// Reason and Error say why it was not accepted.
-	Reason        *string        `json:"reason" doc:"Why it was not accepted, as in the reason of a host: auth for a token that the hypervisor rejects. Not tried: invalid for a value that cannot be a token, and unsupported for a capability that the driver does not have"`
+	Reason        *string        `json:"reason" doc:"Why it was not accepted, as in the reason of a host: auth for a token that the hypervisor rejects. It is not tried if it cannot be a token (invalid) or the driver does not have its capability (unsupported)"`
 	Error         *string        `json:"error" doc:"The reason as a sentence"`
 	Missing       []string       `json:"missing" doc:"Required privileges that the token lacks; features that use them fail"`
 	Extra         []string       `json:"extra" doc:"Privileges that the token has but does not need"`
@@ -46,7 +46,7 @@ type TokenCheck struct {
 	Remedy        *string        `json:"remedy" doc:"Command for an administrator of the hypervisor that adds the missing privileges and removes the unneeded ones from the role; null if nothing needs a fix or the driver knows no command"`
 	ConsoleLimits []ConsoleLimit `json:"console_limits" doc:"For a console token: consoles that this release of the hypervisor does not open with a token"`
 	// Expires is of a one-time code, which is not used by a check.
-	Expires *time.Time `json:"expires_at" doc:"When a one-time code expires, as it states itself; null for a token"`
+	Expires *time.Time `json:"expires_at" doc:"When a one-time code expires, according to the code itself; null for a token"`
 }
 
 // Test checks a host with every token that it has, in parallel, and stores what

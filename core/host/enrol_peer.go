@@ -26,8 +26,8 @@ type EnrolledPeer struct {
 	Reason *string `json:"reason" example:"unreachable" doc:"Reason, as in GET peers; null if the node was enrolled or not contacted"`
 	// Missing and the two after it are told where a token lacks privileges that are needed to enrol.
 	Missing []string `json:"missing" doc:"Missing privileges that prevented the enrolment"`
-	Path    *string  `json:"path" example:"/" doc:"Path on which they are missing"`
-	Remedy  *string  `json:"remedy" doc:"Command that grants them"`
+	Path    *string  `json:"path" example:"/" doc:"Path on which the privileges are missing"`
+	Remedy  *string  `json:"remedy" doc:"Command that grants the missing privileges"`
 }
 
 // fail fills in the row from a problem.

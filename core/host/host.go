@@ -112,7 +112,7 @@ type Cluster struct {
 // Credential is the information about a stored token, without its secret.
 type Credential struct {
 	Key           string         `json:"key" example:"monitoring" doc:"Capability of the token"`
-	TokenID       string         `json:"token_id" example:"service@pve!monitoring" doc:"ID on the hypervisor: the ID of a token, the SHA-256 of a certificate"`
+	TokenID       string         `json:"token_id" example:"service@pve!monitoring" doc:"ID on the hypervisor: the ID of a token or the SHA-256 of a certificate"`
 	Form          string         `json:"form" example:"token" doc:"Form of the credential, as the driver names it"`
 	VerifiedAt    *time.Time     `json:"verified_at" example:"2026-01-31T12:00:00Z"`
 	Missing       []string       `json:"missing" doc:"Required privileges that the token lacks"`

@@ -34,8 +34,8 @@ type Unreadable struct {
 	Reason  string   `json:"reason" example:"permission" doc:"permission, unsupported, timeout, unreachable, tls_fingerprint, auth, protocol, refused or plugin"`
 	Detail  string   `json:"detail" example:"the host denied access"`
 	Missing []string `json:"missing" doc:"Privileges that the monitoring token lacks"`
-	Path    *string  `json:"path" example:"/nodes/pve1" doc:"Path on which they are missing"`
-	Remedy  *string  `json:"remedy" doc:"Command that grants them"`
+	Path    *string  `json:"path" example:"/nodes/pve1" doc:"Path on which the privileges are missing"`
+	Remedy  *string  `json:"remedy" doc:"Command that grants the missing privileges"`
 }
 
 // NodeDisk is a disk of a node.

@@ -34,7 +34,7 @@ type Peer struct {
 	Fingerprint *string `json:"fingerprint" doc:"Expected fingerprint of its certificate, as the cluster reports it or the request names it; null if neither does"`
 	Online      bool    `json:"online" example:"true" doc:"true if the cluster reports the node as online"`
 	// Reachable and the next are of the look.
-	Reachable bool     `json:"reachable" example:"true" doc:"true if it accepted the stored monitoring token over a connection with that certificate"`
+	Reachable bool     `json:"reachable" example:"true" doc:"true if it accepted the stored monitoring token over a connection with the expected certificate"`
 	Version   *string  `json:"version" example:"9.2.11"`
 	LatencyMS *int64   `json:"latency_ms" example:"18"`
 	Missing   []string `json:"missing" doc:"Privileges that the monitoring token lacks on the node"`
@@ -43,7 +43,7 @@ type Peer struct {
 	// SeenFingerprint is what was shown instead of Fingerprint.
 	SeenFingerprint *string `json:"seen_fingerprint" doc:"Fingerprint of the presented certificate if it differs from the expected one, or if none is expected; compare it on the node before you add it to tls_fingerprints"`
 	Enrolled        bool    `json:"enrolled" example:"false" doc:"true if the node is a host already"`
-	HostID          *int64  `json:"host_id" example:"2" doc:"ID of that host; null if the caller cannot see it"`
+	HostID          *int64  `json:"host_id" example:"2" doc:"ID of the node's host; null if it is not a host yet or the caller cannot see it"`
 	CanEnrol        bool    `json:"can_enrol" example:"true" doc:"true if it responds and is not a host yet"`
 
 	// shown is the certificate over which it answered.

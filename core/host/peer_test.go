@@ -247,7 +247,7 @@ func TestEnrolPeersOfAHostThatFails(t *testing.T) {
 		}
 	}
 	if refused, _ := trail.Entry().Details["refused"].(map[string]string); len(refused) != 2 {
-		t.Errorf("the trail tells %v", trail.Entry().Details)
+		t.Errorf("the audit log tells %v", trail.Entry().Details)
 	}
 	if after := listed(t, d); after != before {
 		t.Errorf("before %s, after %s", before, after)

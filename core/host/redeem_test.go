@@ -124,7 +124,7 @@ func TestJoinTokenIsTradedForACertificate(t *testing.T) {
 	}
 	if n := dbtest.Value[int64](t, f.db, "SELECT count(*) FROM audit WHERE action = 'host.redeem_code' AND details->>'token_id' = ANY ($1)",
 		[]string{h.Tokens[0].TokenID, done.TokenID}); n != 2 {
-		t.Errorf("%d rows of the trail say for what a code was redeemed, want 2", n)
+		t.Errorf("%d rows of the audit log say for what a code was redeemed, want 2", n)
 	}
 	removal, err := f.RemoveCredential(t.Context(), h.ID, "lifecycle")
 	if err != nil || len(removal.Commands) != 1 || !strings.Contains(removal.Commands[0], done.TokenID) {
@@ -366,7 +366,7 @@ func TestDeathAfterTheCodeWasUsed(t *testing.T) {
 	f.none(t)
 	id := dbtest.Value[string](t, f.db, "SELECT details->>'token_id' FROM audit WHERE action = 'host.redeem_code'")
 	if !f.cluster.HasToken(id) {
-		t.Errorf("the trail names %s, which the hypervisor does not trust", id)
+		t.Errorf("the audit log names %s, which the hypervisor does not trust", id)
 	}
 	if kept := f.stored(t); strings.Contains(kept, string(code)) {
 		t.Errorf("the code is stored: %s", kept)

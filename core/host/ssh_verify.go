@@ -21,7 +21,7 @@ type SSHCheck struct {
 	Fingerprint string  `json:"fingerprint" example:"SHA256:2gq3w1cXyBNkuTmTzVFNrQ4yHRZyQdVfQJyGn2mHhH8" doc:"Fingerprint of the verified host key in the format of ssh-keygen -l"`
 	KeyType     string  `json:"host_key_type" example:"ssh-ed25519"`
 	Server      string  `json:"server" example:"SSH-2.0-OpenSSH_9.2p1 Debian-2+deb12u7" doc:"Version string of the SSH server"`
-	Seconds     float64 `json:"seconds" example:"0.42" doc:"Seconds for logging in and running true"`
+	Seconds     float64 `json:"seconds" example:"0.42" doc:"Seconds that it took to log in and run the command true"`
 	// Pinned and Activated say what the check has changed.
 	Pinned    bool    `json:"pinned" example:"false" doc:"true if no host key was pinned before and this one is now: compare it with the output of ssh-keygen -lf on the host"`
 	Activated bool    `json:"activated" example:"false" doc:"true if the pending key works and is now in use"`

@@ -14,9 +14,9 @@ type Verification struct {
 	Version     string     `json:"version" example:"9.2.11"`
 	Node        *string    `json:"node" example:"pve1" doc:"Node that responded"`
 	Fingerprint string     `json:"fingerprint" doc:"Fingerprint of the presented certificate"`
-	NotAfter    *time.Time `json:"not_after" example:"2028-01-31T12:00:00Z" doc:"When that certificate expires"`
+	NotAfter    *time.Time `json:"not_after" example:"2028-01-31T12:00:00Z" doc:"When the presented certificate expires"`
 	// Certificate is nil where nothing was told.
-	Certificate   *Certificate   `json:"certificate" doc:"Contents of that certificate; null if the driver does not report them"`
+	Certificate   *Certificate   `json:"certificate" doc:"Contents of the presented certificate; null if the driver does not report them"`
 	LatencyMS     int64          `json:"latency_ms" example:"18"`
 	Missing       []string       `json:"missing" doc:"Required privileges that the token lacks; features that use them fail"`
 	Extra         []string       `json:"extra" doc:"Privileges that the token has but does not need"`

@@ -104,7 +104,7 @@ func TestSetupMakesTheFirstOwnerOnce(t *testing.T) {
 		t.Errorf("%+v", rows)
 	}
 	if text := fmt.Sprintf("%+v", rows); strings.Contains(text, token) || strings.Contains(text, identitytest.Password) {
-		t.Error("a secret is in the trail")
+		t.Error("a secret is in the audit log")
 	}
 }
 

@@ -233,10 +233,10 @@ func TestWhatADeletedUserDidStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, sql := range map[string]string{
-		"the job":     "SELECT count(*) FROM jobs WHERE requested_by IS NULL AND requested_by_email = '" + user.Email + "'",
-		"the setting": "SELECT count(*) FROM settings WHERE updated_by IS NULL AND value = '40'",
-		"the app":     "SELECT count(*) FROM apps WHERE adopted_by IS NULL AND name = 'db'",
-		"the trail":   "SELECT count(*) FROM audit WHERE action = 'user.update' AND actor_email = '" + user.Email + "'",
+		"the job":       "SELECT count(*) FROM jobs WHERE requested_by IS NULL AND requested_by_email = '" + user.Email + "'",
+		"the setting":   "SELECT count(*) FROM settings WHERE updated_by IS NULL AND value = '40'",
+		"the app":       "SELECT count(*) FROM apps WHERE adopted_by IS NULL AND name = 'db'",
+		"the audit log": "SELECT count(*) FROM audit WHERE action = 'user.update' AND actor_email = '" + user.Email + "'",
 	} {
 		if dbtest.Value[int](t, d, sql) != 1 {
 			t.Errorf("%s is not as it should be", what)
@@ -293,7 +293,7 @@ func last(t *testing.T, d *db.DB) (audit.Row, map[string]any) {
 	t.Helper()
 	rows := trail(t, d)
 	if len(rows) == 0 {
-		t.Fatal("the trail is empty")
+		t.Fatal("the audit log is empty")
 	}
 	details := map[string]any{}
 	if err := json.Unmarshal(rows[0].Details, &details); err != nil {

@@ -82,7 +82,7 @@ func TestKilledWhilePruningJobs(t *testing.T) {
 	// The batch that was under way may have been carried out by the server and counted by nobody.
 	if n := i.Value("SELECT (SELECT count(*) FROM jobs WHERE kind = 'vm.start') = 0 AND (SELECT sum((details ->> 'jobs')::int) FROM " +
 		"audit WHERE action = 'jobs.prune') IN (701, 1201)"); n != "true" {
-		t.Errorf("left %s, the trail has %s", i.Value("SELECT count(*) FROM jobs WHERE kind = 'vm.start'"), i.trail("jobs.prune"))
+		t.Errorf("left %s, the audit log has %s", i.Value("SELECT count(*) FROM jobs WHERE kind = 'vm.start'"), i.trail("jobs.prune"))
 	}
 }
 

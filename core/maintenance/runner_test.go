@@ -180,7 +180,7 @@ func TestSessions(t *testing.T) {
 	}
 	want(t, i.did("sessions.prune"), "deleted 0 rows")
 	if rows := i.trail("sessions.prune"); rows != `system {"rows": 2501} true` {
-		t.Errorf("the trail has %s", rows)
+		t.Errorf("the audit log has %s", rows)
 	}
 }
 
@@ -208,7 +208,7 @@ func TestJobs(t *testing.T) {
 		t.Errorf("left: %s", left)
 	}
 	if rows := i.trail("jobs.prune"); rows != `system {"jobs": 1201} true` {
-		t.Errorf("the trail has %s", rows)
+		t.Errorf("the audit log has %s", rows)
 	}
 	// Another time holds with the next run.
 	i.set(`{"jobs.keep_days": 1}`)
@@ -230,7 +230,7 @@ func TestAudit(t *testing.T) {
 	i := start(t, dbtest.URL(t), maintenance.Config{AuditLog: rows})
 	want(t, i.did("audit.prune"), "audit.retention_days is 0")
 	if len(rows.before) != 0 {
-		t.Error("the trail was shortened all the same")
+		t.Error("the audit log was shortened all the same")
 	}
 	i.set(`{"audit.retention_days": 30}`)
 	began := time.Now()
@@ -240,7 +240,7 @@ func TestAudit(t *testing.T) {
 		t.Errorf("rows older than %s went", time.Since(rows.before[0]))
 	}
 	if left := i.trail("audit.prune"); left != "" {
-		t.Errorf("a row beside that of the trail itself: %s", left)
+		t.Errorf("a row beside that of the audit log itself: %s", left)
 	}
 	if len(rows.blanked) != 0 {
 		t.Error("addresses were taken out all the same")
@@ -281,7 +281,7 @@ func TestMetrics(t *testing.T) {
 		t.Error("what was dropped had not been rolled up")
 	}
 	if rows := i.trail("metrics.maintain"); !strings.HasPrefix(rows, `system {"partitions": `) || strings.Contains(rows, ",") {
-		t.Errorf("the trail has %s", rows)
+		t.Errorf("the audit log has %s", rows)
 	}
 	want(t, i.did("metrics.maintain"), "succeeded")
 	if rows := i.trail("metrics.maintain"); strings.Contains(rows, ", ") {
@@ -391,7 +391,7 @@ func TestCancelEndsAtABatchAndTellsWhatWasDone(t *testing.T) {
 	}
 	want(t, i.ended(id, job.Canceled), "deleted 2 rows")
 	if rows := i.trail("sessions.prune"); rows != `system {"rows": 2} true` {
-		t.Errorf("the trail has %s", rows)
+		t.Errorf("the audit log has %s", rows)
 	}
 }
 
@@ -410,14 +410,14 @@ func TestStopIsResumedElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	if rows := i.trail("sessions.prune"); rows != "" {
-		t.Errorf("the trail has %s too early", rows)
+		t.Errorf("the audit log has %s too early", rows)
 	}
 	two.gate <- struct{}{}
 	close(two.gate)
 	other := start(t, url, maintenance.Config{Sessions: two})
 	want(t, other.ended(id, job.Succeeded), "continues (run 2)")
 	if rows := other.trail("sessions.prune"); rows != `system {"rows": 2} true` {
-		t.Errorf("the trail has %s", rows)
+		t.Errorf("the audit log has %s", rows)
 	}
 }
 

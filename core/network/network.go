@@ -143,7 +143,7 @@ type Failure struct {
 	Reason  *string  `json:"reason" example:"permission" doc:"Reason of a hypervisor_error"`
 	Detail  string   `json:"detail"`
 	Missing []string `json:"missing" doc:"Privileges that the token lacks"`
-	Remedy  *string  `json:"remedy" doc:"Command that grants them"`
+	Remedy  *string  `json:"remedy" doc:"Command that grants the missing privileges"`
 }
 
 // Bridges is the result of List.

@@ -61,6 +61,6 @@ func TestStore(t *testing.T) {
 	}
 	const by = "plugin.pin pve by owner@example.org"
 	if want := []string{"plugin.remove pve by ", by, by, by}; err != nil || !slices.Equal(trail, want) {
-		t.Errorf("the trail is %q, want %q, %v", trail, want, err)
+		t.Errorf("the audit log is %q, want %q, %v", trail, want, err)
 	}
 }

@@ -61,7 +61,7 @@ type State struct {
 	Username    *string `json:"username" example:"hostler"`
 
 	SentTo         *time.Time `json:"sent_to" doc:"All samples before this time were sent"`
-	LateS          *int64     `json:"late_s" example:"45" doc:"Maximum age of the oldest unsent sample in seconds. About 45 is normal because polls add samples to recent times"`
+	LateS          *int64     `json:"late_s" example:"45" doc:"Maximum age of the oldest unsent sample in seconds. About 45 is normal because samples are held back until no poll can add to their time"`
 	SamplesSent    int64      `json:"samples_sent" example:"120000" doc:"Number of values that the receiver accepted"`
 	SamplesRefused int64      `json:"samples_refused" doc:"Number of values that the receiver rejected; they are not sent again"`
 	LastOKAt       *time.Time `json:"last_ok_at" doc:"When the receiver last accepted a request"`

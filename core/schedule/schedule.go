@@ -28,7 +28,7 @@ type Schedule struct {
 	// NextRunAt is nil while the schedule is off, and for a moment after it came with an update of the service.
 	NextRunAt *time.Time `json:"next_run_at" doc:"Next run; null while the schedule is disabled"`
 	LastRunAt *time.Time `json:"last_run_at" doc:"When the schedule last started a job at its due time"`
-	LastJobID *int64     `json:"last_job_id" example:"57" doc:"The job that it started then"`
+	LastJobID *int64     `json:"last_job_id" example:"57" doc:"The job that it started at last_run_at"`
 	LastError string     `json:"last_error" doc:"Why it started no job when it was last due; empty if it started one"`
 	// DisabledReason is set when the service itself has switched the schedule off.
 	DisabledReason string `json:"disabled_reason" doc:"Why the service disabled the schedule; empty if it did not"`
@@ -41,6 +41,6 @@ type Schedule struct {
 
 // Writer is the last user who wrote a schedule.
 type Writer struct {
-	ID    *int64 `json:"id" example:"1" doc:"ID of the user; null if the user was deleted, and the schedule no longer runs"`
+	ID    *int64 `json:"id" example:"1" doc:"ID of the user; null if the user was deleted, in which case the schedule no longer runs"`
 	Email string `json:"email" example:"ann@example.org"`
 }

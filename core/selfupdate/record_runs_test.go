@@ -18,7 +18,7 @@ import (
 	"github.com/hostler/hostler/updater/installation"
 )
 
-// trail is what the audit trail tells of ends of updates.
+// trail is what the audit log tells of ends of updates.
 func (i *instance) trail() string {
 	i.t.Helper()
 	return i.Value(`SELECT coalesce(string_agg(action || ' ' || result || ' ' || actor_type
@@ -73,7 +73,7 @@ func TestTell(t *testing.T) {
 		"update.rolled_back ok system hostler-updater 1.1.0 it was asked for",
 	}, "\n")
 	if got := i.trail(); got != want {
-		t.Errorf("the trail has\n%s\nwant\n%s", got, want)
+		t.Errorf("the audit log has\n%s\nwant\n%s", got, want)
 	}
 	if got := i.Value(`SELECT string_agg(kind || ' ' || severity || ' ' || title, E'\n' ORDER BY title) FROM notification_events`); got !=
 		"update_done info Hostler was updated from 1.0.0 to 1.1.0\nupdate_rolled_back critical The update from 1.0.0 to 1.2.0 failed\n"+
@@ -146,7 +146,7 @@ func TestRunTells(t *testing.T) {
 	told(5)
 	stop()
 	if got := i.trail(); strings.Count(got, "\n") != 4 {
-		t.Errorf("the trail has %s", got)
+		t.Errorf("the audit log has %s", got)
 	}
 }
 

@@ -32,7 +32,7 @@ func TestRequest(t *testing.T) {
 	if got, want := i.Value("SELECT action || ' ' || result || ' ' || target_kind || ' ' || target_name || ' ' || (details - 'request') "+
 		"|| (details->>'request' = $1) FROM audit", s.Request.ID),
 		`update.request ok release 1.1.0 {"to": "1.1.0", "from": "1.0.0"}true`; got != want {
-		t.Errorf("the trail has %s", got)
+		t.Errorf("the audit log has %s", got)
 	}
 	for name, of := range map[string]*instance{"again": i, "after a restart": again(t, i.url, i.Installation, nil)} {
 		if _, err := of.Request(t.Context(), ""); reason(err) != "invalid_state requested" {
@@ -186,7 +186,7 @@ func TestRequestOnAFullDisk(t *testing.T) {
 	}
 }
 
-// A commit that fails takes the file back: an update that nobody has asked for in the trail must not begin.
+// A commit that fails takes the file back: an update that nobody has asked for in the audit log must not begin.
 func TestRequestWhoseCommitFails(t *testing.T) {
 	t.Parallel()
 	i := start(t, nil)

@@ -44,7 +44,7 @@ type Status struct {
 	LastCheck      *LastCheck `json:"last_check" doc:"Last check for releases; null if there was none"`
 	Shape          Shape      `json:"shape" enum:"package,container,source" doc:"Installation method: package, container image, or built from source"`
 	CanSelfApply   bool       `json:"can_self_apply" doc:"true if updates can be requested here"`
-	Hint           string     `json:"hint" doc:"Why not, or what to do now; empty if there is nothing to add"`
+	Hint           string     `json:"hint" doc:"Why updates cannot be requested here, or what to do now; empty if there is nothing to add"`
 	Channel        string     `json:"channel" example:"stable" doc:"Release channel that is followed; empty for none"`
 	State          State      `json:"state" enum:"idle,requested,running,interrupted,done,failed,rolled_back,refused" doc:"State of the last update or update request"`
 	Request        *Request   `json:"request" doc:"Request that the updater has not started yet; null for none"`

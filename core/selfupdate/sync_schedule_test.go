@@ -126,7 +126,7 @@ func TestFollow(t *testing.T) {
 	if got, want := i.Value("SELECT string_agg(action || ' ' || actor_type, ', ' ORDER BY id) FROM audit"),
 		"schedule.enable system, schedule.disable system, schedule.enable system"; !strings.HasPrefix(got, "schedule.enable system") ||
 		!strings.HasSuffix(got, "schedule.create system") {
-		t.Errorf("the trail has %s, want %s …", got, want)
+		t.Errorf("the audit log has %s, want %s …", got, want)
 	}
 }
 

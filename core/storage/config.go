@@ -27,7 +27,7 @@ type Config map[string]json.RawMessage
 type Key struct {
 	Name      string   `json:"name" example:"server"`
 	Type      string   `json:"type" enum:"string,boolean,integer,list" doc:"Type of the value; a list is given as a list or as words separated by commas"`
-	Values    []string `json:"values" nullable:"true" doc:"Allowed values, for a list of each item; null for any value of the type"`
+	Values    []string `json:"values" nullable:"true" doc:"Allowed values, or allowed items of a list; null if any value of the type is allowed"`
 	Min       *int64   `json:"min"`
 	Max       *int64   `json:"max"`
 	MaxLength *int64   `json:"max_length"`

@@ -33,7 +33,7 @@ type Detail struct {
 	Content []string          `json:"content" doc:"Content types that it can store, as the hypervisor names them, as of the last poll"`
 	Nodes   []Node            `json:"nodes" doc:"State on each node, or on the requested node, as of the last poll"`
 
-	DaysUntilFull *float64 `json:"days_until_full" example:"41.5" doc:"Lowest value of all its nodes; null if none is known"`
+	DaysUntilFull *float64 `json:"days_until_full" example:"41.5" doc:"Days until it is full: the lowest value of its nodes; null if none is known"`
 }
 
 // Limits of a change of a definition.

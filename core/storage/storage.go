@@ -76,10 +76,10 @@ type Storage struct {
 	Content    []string  `json:"content" example:"[\"images\",\"iso\"]" doc:"Content types that it can store, as the hypervisor names them; empty if the hypervisor does not distinguish them"`
 	UsedBytes  *int64    `json:"used_bytes" doc:"Used bytes, counted once if shared, otherwise the sum of all nodes; null if not known"`
 	TotalBytes *int64    `json:"total_bytes"`
-	AsOf       time.Time `json:"as_of" doc:"When the hypervisor last reported all of it"`
+	AsOf       time.Time `json:"as_of" doc:"When the hypervisor last reported the storage on all of its nodes"`
 	Nodes      []Node    `json:"nodes" doc:"State on each node"`
 
-	DaysUntilFull *float64 `json:"days_until_full" example:"41.5" doc:"Lowest value of all its nodes; null if none is known"`
+	DaysUntilFull *float64 `json:"days_until_full" example:"41.5" doc:"Days until it is full: the lowest value of its nodes; null if none is known"`
 }
 
 // Filter narrows List. A zero field does not filter.

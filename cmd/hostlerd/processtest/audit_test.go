@@ -15,7 +15,7 @@ import (
 // sealed waits until every row of the audit log has its place.
 func (s *service) sealed(t *testing.T) {
 	t.Helper()
-	waittest.Succeeds(t, "sealing the trail", func() error {
+	waittest.Succeeds(t, "sealing the audit log", func() error {
 		if out := run(t, s.env, "", "audit", "verify").succeeds(t).Out; !strings.Contains(out, " 0 not sealed yet") {
 			return fmt.Errorf("it says %q", out)
 		}
@@ -68,7 +68,7 @@ func TestAuditVerify(t *testing.T) {
 	run(t, s.env, "", "audit", "verfy").fails(t, "unknown command")
 }
 
-// broken holds what the command said and how it ended against a trail that it looked at and that is not good.
+// broken holds what the command said and how it ended against an audit log that it looked at and that is not good.
 func broken(t *testing.T, o outcome, pieces ...string) {
 	t.Helper()
 	if o.fails(t, pieces...); o.Code != 2 {

@@ -79,7 +79,7 @@ func TestConsolesEnd(t *testing.T) {
 	trail := func(more int) {
 		t.Helper()
 		ended += more
-		waittest.Succeeds(t, "the ends are in the trail", func() error {
+		waittest.Succeeds(t, "the ends are in the audit log", func() error {
 			if n := number(t, d, "SELECT count(*) FROM audit WHERE action = 'app.console_close'"); n != ended {
 				return fmt.Errorf("there are %d, want %d", n, ended)
 			}

@@ -77,7 +77,7 @@ func TestConsoles(t *testing.T) {
 	var trail []struct{ Details map[string]any }
 	owner.must(t, http.StatusOK, http.MethodGet, "/api/v1/audit?action=app.console_close&per_page=100", nil, &trail)
 	if len(trail) != opened-1 {
-		t.Errorf("%d ends are in the trail, want %d", len(trail), opened-1)
+		t.Errorf("%d ends are in the audit log, want %d", len(trail), opened-1)
 	}
 }
 

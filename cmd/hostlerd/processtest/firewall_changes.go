@@ -128,7 +128,7 @@ func firewallChanges(t *testing.T, owner *client) {
 		before, _ := r.Details["before"].(m)
 		return before["dport"] == "80" && r.Details["after"] == nil
 	}) {
-		t.Errorf("the trail does not say what was deleted: %+v", rows)
+		t.Errorf("the audit log does not say what was deleted: %+v", rows)
 	}
 }
 

@@ -92,12 +92,12 @@ func (p *pair) endedInTheTrail(t testing.TB, email string, want ...string) {
 	t.Helper()
 	waittest.Succeeds(t, "the export is broken off", func() error {
 		if got := p.brokenExports(t, email); len(got) == 0 {
-			return errors.New("the trail knows of none")
+			return errors.New("the audit log knows of none")
 		}
 		return nil
 	})
 	if got := p.brokenExports(t, email); len(got) != len(want) || got[0] != want[0] {
-		t.Errorf("the trail has %q", got)
+		t.Errorf("the audit log has %q", got)
 	}
 }
 

@@ -62,11 +62,11 @@ func (c *client) logInFrom(t *testing.T, cookie, from string) {
 	for _, row := range rows {
 		found = found || row.Address == from
 		if row.Address == "6.6.6.6" {
-			t.Error("the trail believes the client")
+			t.Error("the audit log believes the client")
 		}
 	}
 	if !found {
-		t.Errorf("the trail has no log-in from %s: %v", from, rows)
+		t.Errorf("the audit log has no log-in from %s: %v", from, rows)
 	}
 }
 
@@ -102,7 +102,7 @@ func TestBehindProxies(t *testing.T) {
 			}
 			rows := owner.must(t, http.StatusOK, http.MethodGet, "/api/v1/audit/export?format=jsonl", nil, nil)
 			if !bytes.Contains(rows.Body, []byte(`"storage.upload"`)) {
-				t.Errorf("the exported trail has no upload: %s", rows.Body)
+				t.Errorf("the exported audit log has no upload: %s", rows.Body)
 			}
 			var document struct{ Servers []struct{ URL string } }
 			owner.must(t, http.StatusOK, http.MethodGet, "/api/openapi.json", nil, &document)

@@ -49,9 +49,9 @@ func (s *timetable) settled(t testing.TB) {
 		"jobs that failed": "SELECT count(*) FROM jobs WHERE schedule_id = ANY($1) AND status <> 'succeeded'",
 		"uneven": fmt.Sprintf("SELECT count(*) FROM (SELECT FROM jobs WHERE schedule_id = ANY($1) GROUP BY schedule_id HAVING "+
 			"count(*) <> %d) x", s.rounds),
-		"starts in the trail": fmt.Sprintf("SELECT count(*) - %d FROM audit WHERE action = 'schedule.fire' AND target_id::bigint = ANY($1)",
+		"audited starts": fmt.Sprintf("SELECT count(*) - %d FROM audit WHERE action = 'schedule.fire' AND target_id::bigint = ANY($1)",
 			s.rounds*len(s.ids)),
-		"failed in the trail": "SELECT count(*) FROM audit WHERE action = 'schedule.fire' AND result <> 'ok' AND target_id::bigint = ANY($1)",
+		"audited failures": "SELECT count(*) FROM audit WHERE action = 'schedule.fire' AND result <> 'ok' AND target_id::bigint = ANY($1)",
 		"not those of the end": "SELECT count(*) FROM schedules s WHERE id = ANY($1) AND last_job_id <> (SELECT max(id) FROM jobs WHERE " +
 			"schedule_id = s.id)",
 	} {
@@ -143,7 +143,7 @@ func (s *timetable) writerGone(t *testing.T) {
 		t.Errorf("it has started %d jobs", n)
 	}
 	if n := number(t, s.db, "SELECT count(*) FROM audit WHERE action = 'schedule.disable' AND target_id = $1::text", fmt.Sprint(id)); n != 1 {
-		t.Errorf("the trail has it %d times", n)
+		t.Errorf("the audit log has it %d times", n)
 	}
 }
 
@@ -170,7 +170,7 @@ func (s *timetable) seeds(t *testing.T) {
 	}
 	if told := number(t, s.db,
 		"SELECT sum((details->>'deleted')::int) FROM audit WHERE action = 'audit.prune' AND actor_type = 'system'"); told != 700 {
-		t.Errorf("the trail tells of %d", told)
+		t.Errorf("the audit log tells of %d", told)
 	}
 	s.a.sealed(t)
 	if out := run(t, s.a.env, "", "audit", "verify").succeeds(t).Out; !strings.Contains(out, " 700 cleared") {

@@ -110,7 +110,7 @@ func TestWriteSchema24(t *testing.T) {
 		}
 		return nil
 	})
-	waittest.Succeeds(t, "sealing the trail", func() error {
+	waittest.Succeeds(t, "sealing the audit log", func() error {
 		if n := number(t, d, "SELECT count(*) FROM audit_pending"); n > 0 {
 			return fmt.Errorf("%d rows are not sealed", n)
 		}

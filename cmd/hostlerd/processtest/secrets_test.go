@@ -228,7 +228,7 @@ func (r *secretRun) openKeys() {
 	}
 	d := dbtest.Open(r.t, r.database())
 	var sealed []byte
-	waittest.Succeeds(r.t, "the trail has a chain", func() error {
+	waittest.Succeeds(r.t, "the audit log has a chain", func() error {
 		return d.Pool.QueryRow(r.t.Context(), "SELECT key FROM audit_chain").Scan(&sealed)
 	})
 	key, err := box.Open(sealed, secret.Binding{Table: audit.SealedTable.Name, Column: audit.SealedTable.Column, Row: secret.Row(1)})
@@ -661,7 +661,7 @@ func (r *secretRun) readEverything() {
 	var trail []json.RawMessage
 	r.owner.must(r.t, http.StatusOK, http.MethodGet, "/api/v1/audit?per_page=500", nil, &trail)
 	if len(trail) < 20 {
-		r.t.Errorf("the trail has only %d rows: this run proves little", len(trail))
+		r.t.Errorf("the audit log has only %d rows: this run proves little", len(trail))
 	}
 	for _, format := range []string{"csv", "jsonl"} {
 		file := r.owner.must(r.t, http.StatusOK, http.MethodGet, "/api/v1/audit/export?format="+format, nil, nil).Body

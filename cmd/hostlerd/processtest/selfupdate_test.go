@@ -105,7 +105,7 @@ func TestSelfUpdate(t *testing.T) {
 	installed.Journal(lines...)
 	told := func(want string) {
 		t.Helper()
-		waittest.Succeeds(t, "the trail tells it", func() error {
+		waittest.Succeeds(t, "the audit log tells it", func() error {
 			var got string
 			if err := d.Pool.QueryRow(t.Context(), `SELECT coalesce(string_agg(action || ' ' || actor_email, ', ' ORDER BY id), '') FROM audit
 				WHERE action LIKE 'update.%' AND result <> 'refused'`).Scan(&got); err != nil {
@@ -157,7 +157,7 @@ func TestSelfUpdate(t *testing.T) {
 	s.start(t)
 	on(0)
 	if n := number(t, d, "SELECT count(*) FROM audit WHERE action IN ('update.done', 'update.rolled_back', 'update.refused')"); n != 3 {
-		t.Errorf("the trail tells of %d ends", n)
+		t.Errorf("the audit log tells of %d ends", n)
 	}
 }
 

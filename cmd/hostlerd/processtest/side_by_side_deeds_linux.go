@@ -115,7 +115,7 @@ func (s *sideBySide) named(t *testing.T) {
 		if !slices.ContainsFunc(rows, func(r sideAudit) bool {
 			return r.Result == "ok" && r.Target.ID == fmt.Sprint(target) && r.Target.Name != ""
 		}) {
-			t.Errorf("the trail's rows of %s: %+v", action, rows)
+			t.Errorf("the audit log's rows of %s: %+v", action, rows)
 		}
 	}
 	for _, host := range []int64{s.pveHost, s.lxdHost} {

@@ -9,7 +9,7 @@ func TestSideBySide(t *testing.T) {
 	t.Run("lists and filters", s.lists)
 	t.Run("deeds", s.deeds)
 	t.Run("schedules", s.schedules)
-	t.Run("names in the trail and in metrics", s.named)
+	t.Run("names in the audit log and in metrics", s.named)
 	t.Run("every operation", s.operations)
 	t.Run("kills", s.kills)
 }

@@ -101,7 +101,7 @@ type createRuleInput struct {
 	Body struct {
 		Name        string                 `json:"name" minLength:"1" maxLength:"200" example:"Web servers are busy" doc:"Name of the rule"`
 		Description *string                `json:"description,omitempty" nullable:"true" maxLength:"1000" example:"Pages load slowly." doc:"Purpose of the rule"`
-		Kind        string                 `json:"kind" minLength:"1" maxLength:"64" example:"cpu" doc:"A kind of GET /alert-rules/kinds"`
+		Kind        string                 `json:"kind" minLength:"1" maxLength:"64" example:"cpu" doc:"One of the kinds from GET /alert-rules/kinds"`
 		On          op.Optional[RuleScope] `json:"on,omitzero" doc:"Objects that the rule covers; all if null or absent"`
 		Threshold   *float64               `json:"threshold,omitempty" nullable:"true" example:"90" doc:"Value at which the condition is a breach; only for kinds with a unit"`
 		ClearLevel  *float64               `json:"clear_level,omitempty" nullable:"true" example:"80" doc:"Value at which the condition is cleared; the threshold if absent"`

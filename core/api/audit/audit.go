@@ -106,7 +106,7 @@ type Row struct {
 	ActorEmail *string         `json:"actor_email" example:"anna@example.com" doc:"Email address of the user at that time"`
 	Action     string          `json:"action" example:"vm.stop"`
 	Target     *Target         `json:"target" doc:"Object of the action; null for the instance itself"`
-	Result     string          `json:"result" enum:"ok,refused,failed" example:"ok" doc:"refused: by the service; failed: by the hypervisor or an internal error"`
+	Result     string          `json:"result" enum:"ok,refused,failed" example:"ok" doc:"refused: the service refused the action; failed: the hypervisor or an internal error prevented it"`
 	Error      *string         `json:"error" example:"forbidden" doc:"Error id if the result is not ok"`
 	Address    *string         `json:"address" example:"192.0.2.7" doc:"IP address of the request"`
 	RequestID  *string         `json:"request_id" example:"JUW4ZQ6GJ2RBSXZ7K5DD3T2N5E"`

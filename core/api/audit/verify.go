@@ -19,9 +19,9 @@ type Verification struct {
 	Good     bool      `json:"good" doc:"true if no entry differs from what the service wrote"`
 	Verified int64     `json:"verified" example:"4711" doc:"Number of entries that match, up to the first that does not"`
 	Cleared  int64     `json:"cleared" example:"0" doc:"Number of entries that were cleared by an authorized user or because of their age"`
-	Unsealed int64     `json:"unsealed" example:"1" doc:"Number of entries of the last seconds that are not part of the chain yet"`
+	Unsealed int64     `json:"unsealed" example:"1" doc:"Number of entries from the last few seconds that are not part of the chain yet"`
 	Seq      int64     `json:"seq" example:"4711" doc:"Last sequence number of the chain"`
-	Hash     string    `json:"hash" example:"9f2c41d07b" doc:"Hash at that place, in hexadecimal"`
+	Hash     string    `json:"hash" example:"9f2c41d07b" doc:"Hash of the chain at seq, in hexadecimal"`
 	Break    *Break    `json:"break" doc:"First fault; null if there is none"`
 }
 

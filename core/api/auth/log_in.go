@@ -22,7 +22,7 @@ type logInOutput struct {
 		User         *User    `json:"user,omitempty" doc:"The logged-in user; absent while the second factor is required"`
 		TOTPRequired bool     `json:"totp_required,omitempty" doc:"true if a second factor is required: send pending and a code to /api/v1/auth/totp"`
 		Pending      string   `json:"pending,omitempty" doc:"Token of this log-in for the second step, valid for 5 minutes; it is not a session"`
-		Factors      []string `json:"factors,omitempty" enum:"totp,passkey" example:"[\"totp\"]" doc:"Second factors of the account; a recovery code, sent like totp, replaces any of them"`
+		Factors      []string `json:"factors,omitempty" enum:"totp,passkey" example:"[\"totp\"]" doc:"Second factors of the account; a recovery code can replace any of them and is sent like a totp code"`
 	}
 }
 

@@ -151,7 +151,7 @@ func TestExportOfOneself(t *testing.T) {
 		t.Errorf("what others did to the account, without their addresses: %v", actions)
 	}
 	if !actions["auth.preferences ok"] || !actions["auth.login refused"] {
-		t.Errorf("the trail has %v", actions)
+		t.Errorf("the audit log has %v", actions)
 	}
 	hash := dbtest.Value[string](t, s.db, "SELECT password_hash FROM users WHERE id = $1", mine.ID)
 	for _, secret := range []string{stranger.Email, "theirs", factor.Secret, mine.Cookie.Value, key.Header[len("Bearer svc_"):], hash, "hash",
@@ -162,7 +162,7 @@ func TestExportOfOneself(t *testing.T) {
 	}
 	rows := s.trail(t)
 	if rows[0].Action != "auth.export" || rows[0].TargetID != fmt.Sprint(mine.ID) || rows[0].Result != "ok" {
-		t.Errorf("the trail ends with %+v", rows[0])
+		t.Errorf("the audit log ends with %+v", rows[0])
 	}
 }
 

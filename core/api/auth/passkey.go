@@ -102,7 +102,7 @@ func begun(b *passkey.CeremonyStart, err error) (*op.Body[beginPasskeyOutput], e
 
 type beginPasskeyLogInInput struct {
 	Body struct {
-		Pending string `json:"pending,omitempty" maxLength:"64" doc:"Token from the log-in whose second factor this is; empty for a passkey alone"`
+		Pending string `json:"pending,omitempty" maxLength:"64" doc:"Token from the log-in that requires a second factor; empty to log in with a passkey alone"`
 	}
 }
 
@@ -113,8 +113,8 @@ func (h handlers) beginPasskeyLogIn(ctx context.Context, in *beginPasskeyLogInIn
 type logInPasskeyInput struct {
 	Client
 	Body struct {
-		Pending    string    `json:"pending,omitempty" maxLength:"64" doc:"Same value as at the beginning"`
-		Ceremony   string    `json:"ceremony" maxLength:"2048" doc:"Token from the beginning"`
+		Pending    string    `json:"pending,omitempty" maxLength:"64" doc:"Same value as in the first step"`
+		Ceremony   string    `json:"ceremony" maxLength:"2048" doc:"Value of ceremony from the response to the first step"`
 		Credential op.Object `json:"credential" doc:"Result of navigator.credentials.get, converted by toJSON"`
 	}
 }
@@ -153,7 +153,7 @@ func (h handlers) beginPasskey(ctx context.Context, in *struct{ Body Proof }) (*
 type addPasskeyInput struct {
 	Body struct {
 		Name       string    `json:"name" minLength:"1" maxLength:"100" example:"Laptop" doc:"Name of the passkey"`
-		Ceremony   string    `json:"ceremony" maxLength:"2048" doc:"Token from the beginning"`
+		Ceremony   string    `json:"ceremony" maxLength:"2048" doc:"Value of ceremony from the response to the first step"`
 		Credential op.Object `json:"credential" doc:"Result of navigator.credentials.create, converted by toJSON"`
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 // Preferences are the choices of the caller for the user interface.
 type Preferences struct {
-	Value     op.Object  `json:"value" example:"{\"theme\":\"dark\"}" doc:"Preferences as last saved; an empty object before"`
+	Value     op.Object  `json:"value" example:"{\"theme\":\"dark\"}" doc:"Preferences as last saved; an empty object if none were saved"`
 	Revision  int64      `json:"revision" example:"3" doc:"Number of changes; 0 before the first"`
 	ChangedAt *time.Time `json:"changed_at" doc:"Time of the last change; null before the first"`
 }

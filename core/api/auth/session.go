@@ -16,7 +16,7 @@ type Session struct {
 	UserAgent  string    `json:"user_agent" example:"Mozilla/5.0 (X11; Linux x86_64) Firefox/150.0"`
 	CreatedAt  time.Time `json:"created_at"`
 	LastSeenAt time.Time `json:"last_seen_at" doc:"Last use, accurate to one minute"`
-	ExpiresAt  time.Time `json:"expires_at" doc:"Latest end; it ends earlier after 12 hours without use"`
+	ExpiresAt  time.Time `json:"expires_at" doc:"When the session expires at the latest; it expires earlier after 12 hours without use"`
 	// Method, Provider and SecondFactor are how one came in.
 	Method       string  `json:"method" enum:"password,provider,passkey" example:"password" doc:"Log-in method; passkey if a passkey was the only factor"`
 	Provider     *string `json:"provider" example:"Company" doc:"Name of the identity provider; null for other log-ins"`

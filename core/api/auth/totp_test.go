@@ -24,7 +24,7 @@ func body(pairs ...string) string {
 	return string(text)
 }
 
-// The whole life of a second factor over HTTP; no secret of it is in the trail, the log, the database or a refusal.
+// The whole life of a second factor over HTTP; no secret of it is in the audit log, the log, the database or a refusal.
 func TestSecondFactor(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -139,11 +139,11 @@ func (s *service) checkTrail(t *testing.T) {
 		"auth.totp_disable refused user": 3,
 	} {
 		if got[row] != want {
-			t.Errorf("%q is in the trail %d times, want %d", row, got[row], want)
+			t.Errorf("%q is in the audit log %d times, want %d", row, got[row], want)
 		}
 	}
 	if len(got) != 9 {
-		t.Errorf("the trail: %v", got)
+		t.Errorf("the audit log: %v", got)
 	}
 }
 

@@ -45,7 +45,7 @@ type restoreInput struct {
 		Name        *string `json:"name,omitempty" nullable:"true" minLength:"1" maxLength:"63" example:"web2" doc:"Name of the restored guest"`
 		Node        *string `json:"node,omitempty" nullable:"true" minLength:"1" maxLength:"253" doc:"Node of the new guest"`
 		Storage     *string `json:"storage,omitempty" nullable:"true" minLength:"1" maxLength:"100" doc:"Storage for its disks"`
-		NewIdentity *bool   `json:"new_identity,omitempty" nullable:"true" doc:"true for new MAC addresses of a new guest"`
+		NewIdentity *bool   `json:"new_identity,omitempty" nullable:"true" doc:"Give the new guest new MAC addresses; if absent, only if the original guest still exists"`
 		Start       bool    `json:"start,omitempty" doc:"Start the guest afterwards"`
 		Confirm     *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"Name of the guest; required with over"`
 	}

@@ -269,7 +269,7 @@ func options(given op.Object) (map[string]*secret.String, error) {
 type acceptInput struct {
 	SourcePath
 	Body struct {
-		Digest string `json:"digest" pattern:"^[0-9a-f]{64}$" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" doc:"Digest in held of the source"`
+		Digest string `json:"digest" pattern:"^[0-9a-f]{64}$" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" doc:"Value of held.digest of the source"`
 	}
 }
 

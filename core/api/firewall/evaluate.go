@@ -52,7 +52,7 @@ type End struct {
 	HostID  *int64 `json:"host_id,omitempty" nullable:"false" minimum:"1" example:"1" doc:"ID of any enrolled host of the node's cluster"`
 	Node    string `json:"node,omitempty" maxLength:"253" example:"pve1"`
 	Address string `json:"address,omitempty" maxLength:"64" example:"192.0.2.7"`
-	Outside bool   `json:"outside,omitempty" example:"false" doc:"An address outside the nodes that is not a guest"`
+	Outside bool   `json:"outside,omitempty" example:"false" doc:"true for an address that belongs to no node and no guest"`
 }
 
 type testInput struct {

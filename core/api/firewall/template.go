@@ -114,7 +114,7 @@ type fillInput struct {
 		Name    string           `json:"name,omitempty" maxLength:"100" pattern:"^[^\\x00-\\x1f\\x7f]*$" example:"web server for shop" doc:"Name of the draft; the name of the template if absent"`
 		Scopes  []draft.ScopeRef `json:"scopes" minItems:"1" maxItems:"20" example:"[{\"kind\":\"vm\",\"id\":12}]"`
 		Replace bool             `json:"replace,omitempty" doc:"Remove what the template does not contain"`
-		Pos     int              `json:"pos,omitempty" minimum:"0" maximum:"100000" doc:"Position of rules that are added; at the end if a scope has fewer rules"`
+		Pos     int              `json:"pos,omitempty" minimum:"0" maximum:"100000" doc:"Position of added rules; a scope with fewer rules gets them at the end"`
 	}
 }
 

@@ -54,7 +54,7 @@ type createInput struct {
 	Body struct {
 		CreateExample
 		Access
-		Address    string `json:"address" minLength:"1" maxLength:"300" example:"pve1.example.com" doc:"Name, IPv4 address, or IPv6 address in brackets, with or without :port (the default_port of the driver), or an https:// URL of these"`
+		Address    string `json:"address" minLength:"1" maxLength:"300" example:"pve1.example.com" doc:"Name, IPv4 address, or IPv6 address in brackets, with :port unless it is the default_port of the driver, or an https:// URL of these"`
 		Name       string `json:"name" minLength:"1" maxLength:"100" example:"rack1" doc:"Name of the host"`
 		SSHConsent bool   `json:"ssh_consent,omitempty" doc:"Consent to running programs as root on the host, as described in the member consent of a 409 consent_required; the consent is recorded with your name"`
 		SSHEnroll  bool   `json:"ssh_enroll,omitempty" doc:"Create an SSH key for the host, which requires ssh_consent; ssh.pending in the response has the line for authorized_keys"`

@@ -43,7 +43,7 @@ type rotateInput struct {
 		Form        *string `json:"credential_form,omitempty" nullable:"true" maxLength:"40" example:"token" doc:"Same as for enrolling a host"`
 		TokenID     *string `json:"token_id,omitempty" nullable:"true" maxLength:"255" example:"service@pve!lifecycle" doc:"ID of the token; required if the form has an id_label"`
 		TokenSecret *string `json:"token_secret,omitempty" nullable:"true" maxLength:"16384" example:"6f1c2d3e-0000-4000-8000-1a2b3c4d5e6f" doc:"Secret of the token, at most 16 KiB"`
-		Paste       *string `json:"paste,omitempty" nullable:"true" minLength:"1" maxLength:"65536" doc:"Output of the token script, as for enrolling a host: all tokens in it are replaced or added; replaces the fields above"`
+		Paste       *string `json:"paste,omitempty" nullable:"true" minLength:"1" maxLength:"65536" doc:"Output of the token script, as for enrolling a host, instead of the fields above; all tokens in it are stored and replace existing ones"`
 		RotateSSH   bool    `json:"rotate_ssh,omitempty" doc:"Create a new SSH key for the host, with or without a token"`
 		SSHConsent  bool    `json:"ssh_consent,omitempty" doc:"With rotate_ssh: consent to running programs as root on the host, as for enrolling"`
 	}
@@ -52,7 +52,7 @@ type rotateInput struct {
 // RotateResult is the answer of rotate.
 type RotateResult struct {
 	Capability     *string            `json:"capability" example:"lifecycle" doc:"Capability of the first token; this and the following fields are null if only an SSH key was created"`
-	TokenID        *string            `json:"token_id" example:"service@pve!lifecycle" doc:"ID on the hypervisor: the ID of a token, the SHA-256 of a certificate"`
+	TokenID        *string            `json:"token_id" example:"service@pve!lifecycle" doc:"ID on the hypervisor: the ID of a token or the SHA-256 of a certificate"`
 	Form           *string            `json:"form" example:"token" doc:"Form of the stored credential; for a one-time code, the form that it was exchanged for"`
 	Verification   *host.Verification `json:"verification"`
 	PublicKey      *string            `json:"public_key" doc:"With rotate_ssh: line for authorized_keys on the host"`
@@ -64,7 +64,7 @@ type RotateResult struct {
 // StoredToken is a token that the service has verified and stored.
 type StoredToken struct {
 	Capability   string            `json:"capability" example:"lifecycle"`
-	TokenID      string            `json:"token_id" example:"service@pve!lifecycle" doc:"ID on the hypervisor: the ID of a token, the SHA-256 of a certificate"`
+	TokenID      string            `json:"token_id" example:"service@pve!lifecycle" doc:"ID on the hypervisor: the ID of a token or the SHA-256 of a certificate"`
 	Form         string            `json:"form" example:"token" doc:"Form of the stored credential; for a one-time code, the form that it was exchanged for"`
 	Verification host.Verification `json:"verification"`
 }

@@ -128,13 +128,13 @@ func TestLifeOfAKey(t *testing.T) {
 			t.Errorf("%+v %s", row, row.Details)
 		}
 		if text := fmt.Sprintf("%+v %s", row, row.Details); strings.Contains(text, made.Key[10:30]) {
-			t.Errorf("the trail has the key: %s", text)
+			t.Errorf("the audit log has the key: %s", text)
 		}
 	}
 	for _, want := range []string{"api_key.create ok user", "api_key.create refused api_key", "api_key.revoke ok user",
 		"api_key.revoke refused user"} {
 		if actions[want] != 1 {
-			t.Errorf("%q is in the trail %d times: %v", want, actions[want], actions)
+			t.Errorf("%q is in the audit log %d times: %v", want, actions[want], actions)
 		}
 	}
 	if strings.Contains(s.log.String(), made.Key[10:30]) {
@@ -200,7 +200,7 @@ func TestOwnAccountThroughAKey(t *testing.T) {
 			t.Errorf("%s: %d %s", name, answer.Status, answer.Body)
 		}
 	}
-	// The trail says which key it was.
+	// The audit log says which key it was.
 	if answer := s.send("POST", "/api/v1/auth/password", `{"current":"`+identitytest.Password+`","new":"mehlwurm-zebra-19"}`,
 		key); answer.Status != 200 {
 		t.Errorf("right password: %d %s", answer.Status, answer.Body)

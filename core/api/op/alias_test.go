@@ -57,7 +57,7 @@ func TestAliases(t *testing.T) {
 		}
 	}
 	if ok != 4 {
-		t.Errorf("%d of 4 are in the trail", ok)
+		t.Errorf("%d of 4 are in the audit log", ok)
 	}
 	var doc struct {
 		Paths map[string]map[string]struct {

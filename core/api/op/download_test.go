@@ -102,7 +102,7 @@ func TestDownload(t *testing.T) {
 		status int
 		body   string
 		cut    bool
-		rows   string // results in the trail
+		rows   string // results in the audit log
 	}{
 		"whole":        {status: 200, body: strings.Repeat(string(large[:20_000]), 40), rows: "ok"},
 		"empty":        {status: 200, rows: "ok"},
@@ -137,13 +137,13 @@ func TestDownload(t *testing.T) {
 				t.Errorf("%v", h)
 			}
 			if got := results(s, mu); got != test.rows {
-				t.Errorf("the trail has %q, want %q", got, test.rows)
+				t.Errorf("the audit log has %q, want %q", got, test.rows)
 			}
 		})
 	}
 }
 
-// results waits for the handler, which may outlive the answer by a moment, and lists what the trail has.
+// results waits for the handler, which may outlive the answer by a moment, and lists what the audit log has.
 func results(s *sample, mu *sync.Mutex) string {
 	mu.Lock()
 	defer mu.Unlock()
@@ -167,7 +167,7 @@ func TestDownloadHead(t *testing.T) {
 		}
 	}
 	if got := results(s, mu); strings.Contains(got, "ok") {
-		t.Errorf("nothing was read, and the trail has %q", got)
+		t.Errorf("nothing was read, and the audit log has %q", got)
 	}
 }
 
@@ -286,7 +286,7 @@ func TestDownloadThatCannotBeRecorded(t *testing.T) {
 
 type broken struct{}
 
-func (broken) Record(context.Context, audit.Entry) error { return errors.New("no trail") }
+func (broken) Record(context.Context, audit.Entry) error { return errors.New("no audit log") }
 
 func TestDownloadIsDescribed(t *testing.T) {
 	t.Parallel()

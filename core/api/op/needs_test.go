@@ -112,7 +112,7 @@ func TestNeeds(t *testing.T) {
 	}
 	trail := s.trail()
 	if last := trail[len(trail)-3]; last.Error != "capability_missing" || string(last.Result) != "refused" || last.TargetName != "node7" {
-		t.Errorf("the refused attempt in the trail: %+v", last)
+		t.Errorf("the refused attempt in the audit log: %+v", last)
 	}
 }
 

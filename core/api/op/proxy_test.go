@@ -110,7 +110,7 @@ func header(pairs ...string) http.Header {
 	return h
 }
 
-// Every kind of operation works behind every kind of proxy, with the example of the documentation, and the trail has the client's
+// Every kind of operation works behind every kind of proxy, with the example of the documentation, and the audit log has the client's
 // address, whatever the client says of itself.
 func TestBehindProxies(t *testing.T) {
 	t.Parallel()
@@ -140,7 +140,7 @@ func TestBehindProxies(t *testing.T) {
 				}
 				b.sockets(t, &http.Client{Transport: transport}, base.String())
 				if trail := b.trail(); len(trail) < 5 || slices.ContainsFunc(trail, func(e audit.Entry) bool { return e.Address != "127.0.0.9" }) {
-					t.Errorf("the trail: %+v", trail)
+					t.Errorf("the audit log: %+v", trail)
 				}
 			})
 		}

@@ -131,7 +131,7 @@ func publicRequestsAreLimitedByAddress(t *testing.T) {
 		}
 	}
 	if refused != 4 {
-		t.Errorf("%d refused attempts are in the trail", refused)
+		t.Errorf("%d refused attempts are in the audit log", refused)
 	}
 }
 

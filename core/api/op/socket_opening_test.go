@@ -41,7 +41,7 @@ func prepared(t *testing.T, change func(*op.Config), handler func(context.Contex
 	return l, end
 }
 
-// ends are the rows of a trail with an action.
+// ends are the rows of an audit log with an action.
 func ends(l *lasting, action string) (found []audit.Entry) {
 	for _, e := range l.trail() {
 		if e.Action == action {
@@ -62,7 +62,7 @@ func TestSocketFailsBeforeItOpens(t *testing.T) {
 		t.Fatalf("%v %v", answer, err)
 	}
 	if trail := l.trail(); len(trail) != 1 || trail[0].Action != "host.console" || trail[0].Result != audit.ResultRefused {
-		t.Errorf("the trail: %+v", trail)
+		t.Errorf("the audit log: %+v", trail)
 	}
 }
 
@@ -88,10 +88,10 @@ func TestSocketEndsInTrail(t *testing.T) {
 			})
 			c := l.open(t)
 			closesWith(t, c, tt.code, tt.reason)
-			waittest.Until(t, "the end is in the trail", func() bool { return len(l.trail()) >= 2 })
+			waittest.Until(t, "the end is in the audit log", func() bool { return len(l.trail()) >= 2 })
 			if end := ends(l, "host.console_end"); len(end) != 1 || end[0].Result != tt.result || end[0].Details["seconds"] != 3 ||
 				len(l.trail()) != 2 {
-				t.Errorf("the trail: %+v", l.trail())
+				t.Errorf("the audit log: %+v", l.trail())
 			}
 			// By this the end is known as that of this beginning, and by none that is of another one.
 			begin, end := l.trail()[0].Span, l.trail()[1].Span
@@ -152,7 +152,7 @@ func TestSocketsEndWithTheService(t *testing.T) {
 	open.Lock()
 	defer open.Unlock()
 	if end := ends(l, "host.console_end"); len(end) != 1 || end[0].Error != string(problem.CodeStopping) {
-		t.Errorf("the trail: %+v", l.trail())
+		t.Errorf("the audit log: %+v", l.trail())
 	}
 	if _, answer, err := l.dial(t, console, as("operator@3")...); err == nil {
 		t.Errorf("a socket opened afterwards: %v", answer)

@@ -179,7 +179,7 @@ func TestSocket(t *testing.T) {
 	}
 	if trail := l.trail(); len(trail) != 1 || trail[0].Action != "host.console" || string(trail[0].Result) != "ok" ||
 		trail[0].TargetName != "node8" {
-		t.Errorf("the trail: %+v", trail)
+		t.Errorf("the audit log: %+v", trail)
 	}
 }
 
@@ -221,7 +221,7 @@ func TestSocketIsRefused(t *testing.T) {
 	}
 	for _, e := range l.trail() {
 		if string(e.Result) == "ok" {
-			t.Errorf("a refused socket is in the trail as done: %+v", e)
+			t.Errorf("a refused socket is in the audit log as done: %+v", e)
 		}
 	}
 }

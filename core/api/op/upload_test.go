@@ -55,7 +55,7 @@ func TestUpload(t *testing.T) {
 		t.Errorf("%d %s", status, text)
 	}
 	if trail := l.trail(); len(trail) != 1 || trail[0].Action != "host.upload" || string(trail[0].Result) != "ok" {
-		t.Errorf("the trail: %+v", trail)
+		t.Errorf("the audit log: %+v", trail)
 	}
 }
 

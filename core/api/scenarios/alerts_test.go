@@ -177,7 +177,7 @@ func TestActsOnAlerts(t *testing.T) {
 		details ->> 'rule'), ', ')
 		FROM audit WHERE result = 'ok' AND target_id = '1'`); got != "alert.acknowledge alert 1 rack1 1 host.offline, "+
 		"alert.resolve alert 1 rack1 1 host.offline, alert.silence alert 1 rack1 1 host.offline" {
-		t.Errorf("the trail has %s", got)
+		t.Errorf("the audit log has %s", got)
 	}
 }
 
@@ -265,7 +265,7 @@ func TestAlertRules(t *testing.T) {
 	if got := b.Value(`SELECT string_agg(concat_ws(' ', action, target_kind, target_name, details ->> 'kind'), ', ' ORDER BY id) FROM audit
 		WHERE result = 'ok' AND target_id = $1`, fmt.Sprint(id)); !strings.HasPrefix(got, "alert_rule.create alert_rule Busy cpu, ") ||
 		!strings.HasSuffix(got, "alert_rule.delete alert_rule N cpu") {
-		t.Errorf("the trail has %s", got)
+		t.Errorf("the audit log has %s", got)
 	}
 }
 

@@ -80,7 +80,7 @@ func TestDiscoverAndAdoptApps(t *testing.T) {
 	)
 	if got := b.Value("SELECT count(*) || ' ' || max(details::text) FROM audit WHERE " +
 		"action = 'app.adopt' AND result = 'ok'"); got != `1 {"apps": ["The wiki", "mail"]}` {
-		t.Errorf("the trail: %s", got)
+		t.Errorf("the audit log: %s", got)
 	}
 }
 

@@ -143,11 +143,11 @@ func TestVersionsOfScripts(t *testing.T) {
 	trail := f.AuditLog("app.script_edit") + f.AuditLog("app.script_revert")
 	for _, want := range []string{first.SHA256, "digest_conflict", `"version": 2`, `"before"`, `"bundle"`} {
 		if !strings.Contains(trail, want) {
-			t.Errorf("the trail has no %s: %s", want, trail)
+			t.Errorf("the audit log has no %s: %s", want, trail)
 		}
 	}
 	if strings.Contains(trail, "echo") {
-		t.Errorf("the trail has a script: %s", trail)
+		t.Errorf("the audit log has a script: %s", trail)
 	}
 }
 

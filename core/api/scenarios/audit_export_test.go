@@ -207,7 +207,7 @@ func TestAuditExportIsInTheTrail(t *testing.T) {
 		`"details":{"format":"csv","filters":["search","actor","to"]}`, `"result":"refused","error":"invalid"`))
 }
 
-// auditExports is an API on a real server with a large trail.
+// auditExports is an API on a real server with a large audit log.
 type auditExports struct {
 	db    *db.DB
 	users *identity.Store
@@ -266,10 +266,10 @@ func (r *auditExports) idle(t *testing.T) {
 	waittest.Until(t, "the export gives its connection back", func() bool { return r.db.Pool.Stat().AcquiredConns() == 0 })
 }
 
-// ended waits until the trail says how the export ended; an empty code is any.
+// ended waits until the audit log says how the export ended; an empty code is any.
 func (r *auditExports) ended(t *testing.T, result, code string) {
 	t.Helper()
-	waittest.Succeeds(t, "the end of the export is in the trail", func() error {
+	waittest.Succeeds(t, "the end of the export is in the audit log", func() error {
 		rows, _, err := audit.List(t.Context(), r.db, audit.Filter{AllTeams: true, Action: "audit.export"})
 		if err == nil && (len(rows) != 2 || rows[0].Result != result || code != "" && rows[0].Error != code ||
 			rows[1].Result != audit.ResultOK) {

@@ -18,7 +18,7 @@ import (
 	"github.com/hostler/hostler/core/service/servicetest"
 )
 
-// newAudit is the real handler on a database whose trail has only the rows given.
+// newAudit is the real handler on a database whose audit log has only the rows given.
 func newAudit(t *testing.T, entries ...audit.Entry) (s *apitest.API, users *identity.Store) {
 	t.Helper()
 	r := servicetest.NewResourceOfUsers(t, func(a *op.API, d api.Deps) { resource.Register(a, d.Audit) })
@@ -220,7 +220,7 @@ func TestWhoSeesWhichAuditRows(t *testing.T) {
 	}
 }
 
-// The trail is verified as it stands, and what somebody has changed is told by its place alone.
+// The audit log is verified as it stands, and what somebody has changed is told by its place alone.
 func TestAuditVerification(t *testing.T) {
 	t.Parallel()
 	r := servicetest.NewResourceOfUsers(t, func(a *op.API, d api.Deps) { resource.Register(a, d.Audit) })

@@ -60,7 +60,7 @@ func TestScheduledParamsOfBackups(t *testing.T) {
 	b.Expect(t, "POST", "schedules/1/run", "", apitest.Operator, 409, "invalid_state", "the selection matches no guest")
 }
 
-// What is selected is found anew at each run, and each guest gets a job of the schedule and a row in the trail.
+// What is selected is found anew at each run, and each guest gets a job of the schedule and a row in the audit log.
 func TestBackupsSelectedAtEachRun(t *testing.T) {
 	t.Parallel()
 	b := newScheduledBackups(t)
@@ -157,6 +157,6 @@ func TestBackupsThatAScheduleKeeps(t *testing.T) {
 	}
 	if got := b.Value("SELECT count(*) FROM audit WHERE actor_type = 'system' AND details->>'reason' LIKE 'the schedule " +
 		"keeps%'"); got != "3" {
-		t.Errorf("%s rows in the trail", got)
+		t.Errorf("%s rows in the audit log", got)
 	}
 }

@@ -474,7 +474,7 @@ func TestProtectBackup(t *testing.T) {
 	if got := b.Value("SELECT string_agg(result || ' ' || (details->>'protected'), ', ' ORDER BY id) FROM audit WHERE action = " +
 		"'backup.update' " +
 		"AND target_name = 'web' AND result <> 'refused'"); !strings.HasPrefix(got, "ok true, ok false") {
-		t.Errorf("the trail: %s", got)
+		t.Errorf("the audit log: %s", got)
 	}
 }
 

@@ -99,7 +99,7 @@ func TestInstallApp(t *testing.T) {
 		t.Error("the token is readable in the database")
 	}
 	if got := i.AuditLog("app.install"); strings.Count(got, "consent_required") != 2 || !strings.Contains(got, `"sum": "`+i.sum) {
-		t.Errorf("the trail has %s", got)
+		t.Errorf("the audit log has %s", got)
 	}
 	// The number is kept for the job, also from an install that asks for it.
 	i.Expect(t, "POST", one, i.body(`,"ctid":900`), apitest.Admin, 422, "invalid", `["body","ctid"]`)

@@ -376,6 +376,6 @@ func TestUninstallApp(t *testing.T) {
 	b.Expect(t, "DELETE", "apps/1", `{"confirm":"files","keep_ct":true}`, apitest.Admin, 200, "", `"removed":true,"ct_kept":true,"job":null`)
 	b.Expect(t, "DELETE", "apps/1", `{"confirm":"files","keep_ct":true}`, apitest.Admin, 404, "not_found")
 	if n := b.Value("SELECT count(*) FROM audit WHERE action = 'app.uninstall' AND result = 'ok'"); n != "2" {
-		t.Errorf("%s rows of success in the trail", n)
+		t.Errorf("%s rows of success in the audit log", n)
 	}
 }

@@ -25,7 +25,7 @@ type activityFixture struct {
 
 func registerCluster(a *op.API, d api.Deps) { cluster.Register(a, d.Cluster) }
 
-// newActivity is the real handler on a database with the teams 7 and 8, and nothing in the trail.
+// newActivity is the real handler on a database with the teams 7 and 8, and nothing in the audit log.
 func newActivity(t *testing.T) *activityFixture {
 	t.Helper()
 	s := &activityFixture{servicetest.NewResourceOfUsers(t, registerCluster), t}
@@ -39,7 +39,7 @@ func newActivity(t *testing.T) *activityFixture {
 	return s
 }
 
-// in is the cookie of a new user. Log-ins leave rows in the trail, which would be the newest of all.
+// in is the cookie of a new user. Log-ins leave rows in the audit log, which would be the newest of all.
 func (s *activityFixture) in(roles identitytest.In) *http.Cookie {
 	s.t.Helper()
 	cookie := identitytest.User(s.t, s.Users, roles).Cookie

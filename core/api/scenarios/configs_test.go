@@ -83,7 +83,7 @@ func TestConfigOfVMIsChanged(t *testing.T) {
 			`ok {"changed": ["description", "tags", "balloon_mb"]}; ok {"changed": ["cpu_type", "cores", "sockets"]}; ` +
 			`refused digest_conflict {}; ok {"changed": []}`
 		if got := b.AuditLog("vm.reconfigure"); !strings.HasPrefix(got, want) {
-			t.Errorf("the trail:\n%s\nwant\n%s", got, want)
+			t.Errorf("the audit log:\n%s\nwant\n%s", got, want)
 		}
 	})
 }
@@ -259,10 +259,10 @@ func TestChangeConfigAnswersLost(t *testing.T) {
 				}
 				trail := b.AuditLog("vm.reconfigure")
 				if rows := strings.Count(trail, `"changed"`); rows != map[bool]int{true: 1, false: 2}[c.code == ""] {
-					t.Errorf("%d rows of the trail: %s", rows, trail)
+					t.Errorf("%d rows of the audit log: %s", rows, trail)
 				}
 				if c.code != "" && !strings.Contains(trail, "failed "+c.code+` {"done": [`) {
-					t.Errorf("the trail: %s", trail)
+					t.Errorf("the audit log: %s", trail)
 				}
 			})
 		})
@@ -288,7 +288,7 @@ func TestConfigGrowthThatIsRefused(t *testing.T) {
 			`"changed": ["cores", "disks.rootfs"]}; ` +
 			`ok {"changed": ["disks.rootfs"]}; failed invalid {"done": [], "changed": ["disks.rootfs"]}; `
 		if got := b.AuditLog("app.reconfigure"); !strings.HasPrefix(got, want) {
-			t.Errorf("the trail:\n%s\nwant\n%s", got, want)
+			t.Errorf("the audit log:\n%s\nwant\n%s", got, want)
 		}
 	})
 }
@@ -304,7 +304,7 @@ func TestConfigOfAppIsChanged(t *testing.T) {
 		want := `ok {"changed": ["cores", "memory_mb", "swap_mb", "disks.rootfs"]}; ` +
 			`ok {"changed": ["name", "web_port", "web_path", "web_protocol"]}; ok {"changed": ["web_port", "web_path", "web_protocol"]}`
 		if got := b.AuditLog("app.reconfigure"); got != want {
-			t.Errorf("the trail:\n%s\nwant\n%s", got, want)
+			t.Errorf("the audit log:\n%s\nwant\n%s", got, want)
 		}
 		b.Exec("UPDATE apps SET host_id = NULL, cluster_id = NULL, guest_id = NULL WHERE id = 2")
 		b.Expect(t, "PATCH", "apps/2", `{"cores":2}`, apitest.Owner, 409, "invalid_state", "no host")

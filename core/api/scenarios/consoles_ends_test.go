@@ -68,10 +68,10 @@ func TestConsoleEnds(t *testing.T) {
 			if tt.console == nodeShell {
 				kind = "host.shell"
 			}
-			waittest.Until(t, "the end is in the trail", func() bool { return f.trail(kind+"_close") != "" })
+			waittest.Until(t, "the end is in the audit log", func() bool { return f.trail(kind+"_close") != "" })
 			got, well := f.trail(kind+"_close"), tt.code == websocket.StatusNormalClosure
 			if strings.Contains(got, ";") || well != strings.HasPrefix(got, "ok ") {
-				t.Errorf("the trail: %s", got)
+				t.Errorf("the audit log: %s", got)
 			}
 		})
 	}
@@ -188,7 +188,7 @@ func TestConsolesAreRefusedAtTheSocket(t *testing.T) {
 		t.Errorf("%d %s", status, code)
 	}
 	if got := f.trail("app.console_open"); !strings.HasPrefix(got, "refused console_unavailable") {
-		t.Errorf("the trail: %s", got)
+		t.Errorf("the audit log: %s", got)
 	}
 	waittest.Until(t, "no console is held", func() bool { return f.cluster.Consoles() == 0 })
 }

@@ -40,7 +40,7 @@ func TestGraphicalConsoles(t *testing.T) {
 		t.Errorf("with another password: %v", err)
 	}
 	waittest.Until(t, "no console is open", func() bool { return f.cluster.Consoles() == 0 })
-	waittest.Until(t, "the trail tells of it", func() bool { return strings.Contains(f.trail("vm.console_close"), "failed ticket_invalid") })
+	waittest.Until(t, "the audit log has it", func() bool { return strings.Contains(f.trail("vm.console_close"), "failed ticket_invalid") })
 }
 
 // What a client does wrong is its own fault, and none of the service.
@@ -68,9 +68,9 @@ func TestGraphicalConsole_RefusesClientsThatDoNotSpeakRFB(t *testing.T) {
 			} else {
 				client.ends(4400, "the client violated the RFB protocol")
 			}
-			waittest.Until(t, "the end is in the trail", func() bool { return f.trail("vm.console_close") != "" })
+			waittest.Until(t, "the end is in the audit log", func() bool { return f.trail("vm.console_close") != "" })
 			if got := f.trail("vm.console_close"); !strings.HasPrefix(got, c.trail) {
-				t.Errorf("the trail: %s", got)
+				t.Errorf("the audit log: %s", got)
 			}
 		})
 	}

@@ -141,10 +141,10 @@ func TestRecordingOfConsoles(t *testing.T) {
 	f.ask(foreign, "DELETE", path, "", 204)
 	f.ask(f.owner, "GET", path, "", 404)
 	if got := f.trail("console_recording.delete"); !strings.HasPrefix(got, "refused not_found") || !strings.Contains(got, "; ok ") {
-		t.Errorf("the trail: %s", got)
+		t.Errorf("the audit log: %s", got)
 	}
 	if got := f.trail("console_recording.read"); !strings.HasPrefix(got, "ok ") {
-		t.Errorf("the trail: %s", got)
+		t.Errorf("the audit log: %s", got)
 	}
 }
 

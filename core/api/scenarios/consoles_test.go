@@ -261,13 +261,13 @@ func (c *consoleTerminal) ends(code websocket.StatusCode, reason string) {
 	}
 }
 
-// trail is what the audit trail says of an action.
+// trail is what the audit log says of an action.
 func (f *consolesFixture) trail(action string) string {
 	return f.Value(fmt.Sprintf(`SELECT coalesce(string_agg(result || ' ' || error || ' ' || address || ' ' || details::text,
 		'; ' ORDER BY id), '') FROM audit WHERE action = '%s'`, action))
 }
 
-// A person types into a terminal of each kind of thing, changes its size and leaves it; the trail has it all.
+// A person types into a terminal of each kind of thing, changes its size and leaves it; the audit log has it all.
 func TestTerminalConsoles(t *testing.T) {
 	t.Parallel()
 	f := newConsoles(t)
@@ -287,16 +287,16 @@ func TestTerminalConsoles(t *testing.T) {
 		c.shows("grüße\r\n")
 		c.types("exit\r")
 		c.ends(websocket.StatusNormalClosure, "")
-		waittest.Until(t, tt.name+": the end is in the trail", func() bool { return f.trail(tt.action+"_close") != "" })
+		waittest.Until(t, tt.name+": the end is in the audit log", func() bool { return f.trail(tt.action+"_close") != "" })
 		if got := f.trail(tt.action + "_open"); !strings.HasPrefix(got, "ok  127.0.0.1 ") || !strings.Contains(got, `"kind": "terminal"`) {
-			t.Errorf("%s: the trail of the beginning: %s", tt.name, got)
+			t.Errorf("%s: the audit log of the beginning: %s", tt.name, got)
 		}
 		if got := f.trail(tt.action + "_close"); !strings.HasPrefix(got, "ok  127.0.0.1 ") || !strings.Contains(got, `"bytes_in": 23`) ||
 			!strings.Contains(got, `"bytes_out": `) || !strings.Contains(got, `"seconds": `) {
-			t.Errorf("%s: the trail of the end: %s", tt.name, got)
+			t.Errorf("%s: the audit log of the end: %s", tt.name, got)
 		}
 		if got := f.trail(tt.action + "_ticket"); !strings.HasPrefix(got, "ok  127.0.0.1 ") {
-			t.Errorf("%s: the trail of the ticket: %s", tt.name, got)
+			t.Errorf("%s: the audit log of the ticket: %s", tt.name, got)
 		}
 	}
 	waittest.Until(t, "no console is open", func() bool { return f.cluster.Consoles() == 0 })

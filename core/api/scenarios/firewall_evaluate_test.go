@@ -86,7 +86,7 @@ func TestFirewallPacketTest(t *testing.T) {
 	b.firewall.FailCall("Test", plugin.Errorf(plugin.Unreachable, "no route"))
 	b.Run(t, testPacket("a hypervisor that is away", apitest.Viewer, fromApp(""), 502, "hypervisor_error"))
 	if n := b.Value("SELECT count(*) FROM audit"); n != rows {
-		t.Errorf("%s rows of the trail after tests, %s before", n, rows)
+		t.Errorf("%s rows of the audit log after tests, %s before", n, rows)
 	}
 }
 

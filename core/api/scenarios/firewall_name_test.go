@@ -103,7 +103,7 @@ func TestWhatIsInUseInAFirewall(t *testing.T) {
 	ask("DELETE", "/aliases/store", "", 409, "in_use", `"incomplete":"the token sees no rules of guests"`, `"places":[]`)
 	ask("DELETE", "/aliases/store?confirm=store", "", 200, "")
 	if got := l.AuditLog("firewall.ipset_delete"); !strings.Contains(got, "in_use") {
-		t.Errorf("the trail: %s", got)
+		t.Errorf("the audit log: %s", got)
 	}
 	l.wantOrder("the cluster's own", cluster.path, "first second third")
 }
@@ -166,6 +166,6 @@ func TestFirewallOptionsOfEachScope(t *testing.T) {
 	if got := l.AuditLog("firewall.options_change"); !strings.Contains(got,
 		`"before": {"enable": true, "nosmurfs": "1", "policy_in": "DROP"`) &&
 		!strings.Contains(got, `"changed": ["enable"`) {
-		t.Errorf("the trail: %s", got)
+		t.Errorf("the audit log: %s", got)
 	}
 }

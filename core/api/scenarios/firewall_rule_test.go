@@ -163,7 +163,7 @@ func TestFirewallCreationThatIsDoneInPart(t *testing.T) {
 	l.Expect(t, "POST", url+"/rules", body, apitest.Operator, 200, "", `"pos":2`, `"enable":1`)
 	if got := l.AuditLog("firewall.rule_create"); !strings.Contains(got, `failed hypervisor_error`) ||
 		!strings.Contains(got, `"failed": "move"`) || !strings.Contains(got, `"done": ["create"]`) {
-		t.Errorf("the trail: %s", got)
+		t.Errorf("the audit log: %s", got)
 	}
 }
 

@@ -50,7 +50,7 @@ func TestFirewallTemplates(t *testing.T) {
 		`"version":2`)
 	was := l.Value("SELECT details->'before'->>'name' FROM audit WHERE action = 'firewall.template_change' AND result = 'ok'")
 	if was != "web" {
-		t.Errorf("the trail has the name %q before", was)
+		t.Errorf("the audit log has the name %q before", was)
 	}
 	// A team that is deleted leaves its templates to the default team, and to nobody else.
 	l.Exec("DELETE FROM teams WHERE id = 3")

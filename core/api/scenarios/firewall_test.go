@@ -126,7 +126,7 @@ func TestFirewallRulesOfEachScope(t *testing.T) {
 	}
 	b.Run(t, listRules("no rules", "firewall/nodes/1/node2", apitest.Viewer, 200, "", "[]"))
 	if n := b.Value("SELECT count(*) FROM audit"); n != rows {
-		t.Errorf("%s rows of the trail after reading, %s before", n, rows)
+		t.Errorf("%s rows of the audit log after reading, %s before", n, rows)
 	}
 }
 

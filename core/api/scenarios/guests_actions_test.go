@@ -76,7 +76,7 @@ func TestActionsOnGuests(t *testing.T) {
 	want := "app.stop 1 ok true, app.stop 2 refused false, guests.act  ok false, vm.stop 1 ok true, vm.stop 2 refused false, " +
 		"vm.stop 99 refused false"
 	if got != want {
-		t.Errorf("the trail: %s, want %s", got, want)
+		t.Errorf("the audit log: %s, want %s", got, want)
 	}
 	r.Run(t, actOnGuests("again", "", `{"action":"stop","targets":[{"vm":1}]}`, apitest.Operator, 202, "", `"jobs":[]`,
 		"has not finished yet"))

@@ -67,7 +67,7 @@ func TestHostNodeStatus(t *testing.T) {
 	b.cluster.Revoke(b.cluster.NewToken(endpoint.Monitoring, "weak"))
 	b.Run(t, get("a revoked token", "node1", 502, "hypervisor_error", `"reason":"auth"`))
 	if n := b.Value("SELECT count(*) FROM audit WHERE action LIKE '%node%'"); n != "0" {
-		t.Errorf("%s rows of the trail for reading", n)
+		t.Errorf("%s rows of the audit log for reading", n)
 	}
 }
 

@@ -73,6 +73,6 @@ func TestSSHOfHosts(t *testing.T) {
 		WHERE action LIKE 'host.%' AND details::text LIKE '%ssh%' OR action = 'host.verify_ssh'`); !strings.Contains(got, "host.verify_ssh") ||
 		!strings.Contains(got, "host.create") || !strings.Contains(got, "host.rotate_credentials") ||
 		!strings.Contains(got, "host.delete_credential") {
-		t.Errorf("the trail has %q", got)
+		t.Errorf("the audit log has %q", got)
 	}
 }

@@ -112,7 +112,7 @@ func TestEnrolHost(t *testing.T) {
 		t.Errorf("%+v", made)
 	}
 	if n := b.Value("SELECT count(*) FROM audit WHERE action = 'host.create' AND result = 'ok'"); n != "2" {
-		t.Errorf("%s rows of the trail, want 2", n)
+		t.Errorf("%s rows of the audit log, want 2", n)
 	}
 	b.readable()
 }
@@ -152,11 +152,11 @@ func TestOneServerTwiceAsHosts(t *testing.T) {
 			Body: `{"address":"alias.mem"}`, Status: 200},
 	)
 	if n := b.Value("SELECT count(*) FROM audit WHERE result = 'refused' AND error = 'already_enrolled'"); n != "3" {
-		t.Errorf("%s rows of the trail tell of a refusal, want 3", n)
+		t.Errorf("%s rows of the audit log tell of a refusal, want 3", n)
 	}
 	if text := b.Value("SELECT string_agg(to_jsonb(a)::text, '') FROM audit a WHERE error = " +
 		"'already_enrolled' AND action = 'host.update'"); strings.Contains(text, "lab") {
-		t.Errorf("the trail hints at the other host: %s", text)
+		t.Errorf("the audit log hints at the other host: %s", text)
 	}
 }
 
@@ -192,7 +192,7 @@ func TestTokensOfHosts(t *testing.T) {
 	)
 	details := b.Value(`SELECT details::text FROM audit WHERE action = 'host.rotate_credentials' AND error = 'token_rejected'`)
 	if !strings.Contains(details, `"monitoring"`) || !strings.Contains(details, "service@mem!monitoring") {
-		t.Errorf("the trail does not tell which token was rejected: %s", details)
+		t.Errorf("the audit log does not tell which token was rejected: %s", details)
 	}
 	if _, err := b.Hosts.Open(t.Context(), 1, endpoint.Lifecycle); err == nil || !strings.Contains(err.Error(), "capability_missing") {
 		t.Errorf("opening without a token: %v", err)

@@ -101,7 +101,7 @@ func TestUpdateOfTheService(t *testing.T) {
 			if want := "update.request failed user  release_source_error\n" + "update.request refused user  invalid_state\n" +
 				strings.Repeat("update.request refused user  invalid\n", 3) +
 				"update.request ok user 1.1.0 \n" + "update.request refused user  invalid_state"; s.trail() != want {
-				t.Errorf("the trail has\n%s\nwant\n%s", s.trail(), want)
+				t.Errorf("the audit log has\n%s\nwant\n%s", s.trail(), want)
 			}
 			taken := s.Take()
 			if taken == nil || taken.Version != "1.1.0" {

@@ -159,7 +159,7 @@ func TestRemoteWrite(t *testing.T) {
 	if trail := s.Value(`SELECT string_agg(action || ' ' || target_name || ' ' || details::text, '; ' ORDER BY id) FROM audit
 		WHERE result = 'ok'`); trail != "metrics.remote_write metrics.example.com {}; metrics.remote_write metrics.example.com {}; "+
 		"metrics.remote_write_end metrics.example.com {}" {
-		t.Errorf("the trail says %s", trail)
+		t.Errorf("the audit log says %s", trail)
 	}
 }
 

@@ -137,7 +137,7 @@ func TestMigrateGuests(t *testing.T) {
 	b.Expect(t, "POST", "apps/1/migrate", `{"target_host_id":1,"node":"node2","confirm":"files"}`, apitest.Admin, 202, "",
 		`"kind":"app.migrate"`, `"is_self":true`)
 	if n := b.Value("SELECT count(*) FROM audit WHERE action IN ('vm.migrate', 'app.migrate') AND result = 'ok'"); n != "2" {
-		t.Errorf("%s rows of success in the trail", n)
+		t.Errorf("%s rows of success in the audit log", n)
 	}
 }
 
@@ -151,7 +151,7 @@ func TestPlanOfAMigrationWithoutAHypervisor(t *testing.T) {
 	b.Exec("DELETE FROM host_credentials WHERE capability = 'lifecycle'")
 	b.Expect(t, "POST", vm, to, apitest.Admin, 200, "", `"blockers":[{"error":"capability_missing"`)
 	if n := b.Value("SELECT count(*) FROM audit WHERE action = 'vm.migrate' AND result = 'ok'"); n != "0" {
-		t.Errorf("%s rows of success in the trail", n)
+		t.Errorf("%s rows of success in the audit log", n)
 	}
 }
 

@@ -156,7 +156,7 @@ func TestNICIsChanged(t *testing.T) {
 		put("apps/1/network/net0", `{"ip":"192.0.2.5/32","gw":"198.51.100.1"}`, "", `"gw":"198.51.100.1"`)
 		want := `ok {"iface": "net0", "changed": ["link_down", "rate", "tag", "firewall"]}`
 		if got := b.AuditLog("vm.change_nic"); !strings.HasPrefix(got, want) {
-			t.Errorf("the trail:\n%s\nwant\n%s", got, want)
+			t.Errorf("the audit log:\n%s\nwant\n%s", got, want)
 		}
 	})
 }
@@ -214,7 +214,7 @@ func TestChangeNICRefuses(t *testing.T) {
 		want := `ok {"iface": "net0", "changed": ["tag"]}; failed guest_busy {"done": [], "iface": "net0", "changed": ["tag"]}; ` +
 			"refused capability"
 		if got := b.AuditLog("vm.change_nic"); !strings.Contains(got, want) {
-			t.Errorf("the trail:\n%s\nwant\n%s in it", got, want)
+			t.Errorf("the audit log:\n%s\nwant\n%s in it", got, want)
 		}
 	})
 }

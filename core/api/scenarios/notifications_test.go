@@ -94,7 +94,7 @@ func TestNotificationChannels(t *testing.T) {
 		t.Error(trail)
 	}
 	if text := b.Value("SELECT string_agg(row_to_json(a)::text, '') FROM audit a"); strings.Contains(text, "canary") {
-		t.Errorf("in the trail: %s", text)
+		t.Errorf("in the audit log: %s", text)
 	}
 }
 

@@ -81,7 +81,7 @@ func TestOptionsAreChanged(t *testing.T) {
 		want := `ok {"changed": ["onboot", "protection", "startup", "weight", "dhcp", "enable", "policy_in"]}; ` +
 			`ok {"changed": ["startup", "weight", "policy_in", "enable"]}; refused digest_conflict`
 		if got := b.AuditLog("vm.change_options"); !strings.HasPrefix(got, want) {
-			t.Errorf("the trail:\n%s\nwant\n%s", got, want)
+			t.Errorf("the audit log:\n%s\nwant\n%s", got, want)
 		}
 	})
 }
@@ -148,7 +148,7 @@ func TestOptionsWithAFirewallThatFails(t *testing.T) {
 			`"unknown":["enable"]`)
 		want := `failed outcome_unknown {"done": ["onboot"], "changed": ["onboot", "enable"], "unknown": ["enable"]}`
 		if got := b.AuditLog("vm.change_options"); !strings.Contains(got, want) {
-			t.Errorf("the trail:\n%s\nwant\n%s in it", got, want)
+			t.Errorf("the audit log:\n%s\nwant\n%s in it", got, want)
 		}
 	})
 }

@@ -68,6 +68,6 @@ func TestSnapshotScheduleRuns(t *testing.T) {
 	}
 	if got := b.Value("SELECT (details->>'snapshot' = (SELECT params->'spec'->>'Name' FROM jobs WHERE kind = 'app.snapshot_create'))::text " +
 		"FROM audit WHERE action = 'schedule.run' AND result = 'ok'"); got != "true" {
-		t.Errorf("the trail names the snapshot: %s", got)
+		t.Errorf("the audit log names the snapshot: %s", got)
 	}
 }

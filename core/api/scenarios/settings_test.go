@@ -74,12 +74,12 @@ func TestPatchSettings(t *testing.T) {
 			Contains: []string{`"key":"jobs.keep_days","value":7`}},
 		apitest.Scenario{Name: "operator", Method: "PATCH", URL: settingsURL, Body: `{"poll.interval_s": 1}`, As: apitest.Operator, Status: 403,
 			Error: "forbidden"},
-		// Who may not clear the trail may not let it run out either.
-		apitest.Scenario{Name: "an admin shortens the trail", Method: "PATCH", URL: settingsURL, Body: `{"poll.interval_s": 90, ` +
+		// Who may not clear the audit log may not let it run out either.
+		apitest.Scenario{Name: "an admin shortens the audit log", Method: "PATCH", URL: settingsURL, Body: `{"poll.interval_s": 90, ` +
 			`"audit.retention_days": 1}`, As: apitest.Admin, Status: 403, Error: "forbidden", Contains: []string{`"role":"owner"`}},
 		apitest.Scenario{Name: "and nothing else of it holds", Method: "GET", URL: settingsURL, As: apitest.Admin, Status: 200,
 			Contains: []string{`"key":"poll.interval_s","value":30`, `"key":"audit.retention_days","value":0`}},
-		apitest.Scenario{Name: "an owner shortens the trail", Method: "PATCH", URL: settingsURL, Body: `{"audit.retention_days": 30}`,
+		apitest.Scenario{Name: "an owner shortens the audit log", Method: "PATCH", URL: settingsURL, Body: `{"audit.retention_days": 30}`,
 			As: apitest.Owner, Status: 200, Contains: []string{`"key":"audit.retention_days","value":30`}},
 	)
 	want := strings.Join([]string{
@@ -92,7 +92,7 @@ func TestPatchSettings(t *testing.T) {
 		`ok user settings {"keys": ["audit.retention_days"]}`,
 	}, "\n")
 	if got := settingsTrail(s); got != want {
-		t.Errorf("the trail has\n%s\nwant\n%s", got, want)
+		t.Errorf("the audit log has\n%s\nwant\n%s", got, want)
 	}
 	var by int
 	if err := s.DB.Pool.QueryRow(t.Context(), "SELECT count(*) FROM settings WHERE updated_by IS NULL").Scan(&by); err != nil || by != 0 {
@@ -135,7 +135,7 @@ func TestPatchSettingsTellsAllFaults(t *testing.T) {
 		t.Errorf("%d settings were changed, %v", rows, err)
 	}
 	if strings.Contains(strings.ToLower(settingsTrail(s)), "canary") {
-		t.Error("the trail has a value")
+		t.Error("the audit log has a value")
 	}
 }
 
@@ -179,7 +179,7 @@ func TestEntitlements(t *testing.T) {
 	)
 }
 
-// A short time for the trail is as good as clearing it, which is the owner's.
+// A short time for the audit log is as good as clearing it, which is the owner's.
 func TestOnlyOwnersShortenTheTrail(t *testing.T) {
 	t.Parallel()
 	s := newSettings(t)

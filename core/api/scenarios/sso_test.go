@@ -68,7 +68,7 @@ func TestIdentityProviders(t *testing.T) {
 	)
 	trail := b.Value("SELECT string_agg(row_to_json(a)::text, '') FROM audit a")
 	if strings.Contains(trail, "canary") || !strings.Contains(trail, "identity_provider.delete") {
-		t.Errorf("in the trail: %s", trail)
+		t.Errorf("in the audit log: %s", trail)
 	}
 }
 

@@ -126,12 +126,12 @@ func TestStorageDetailAndEdit(t *testing.T) {
 	f.Expect(t, "PATCH", "storage/1/vault", `{"config":{"comment":"x"}}`, apitest.Operator, 403, "forbidden")
 	for _, secret := range []string{"zqcanary-hush", "zqcanary-other", "zqcanary-value"} {
 		if n := dbtest.Value[int64](t, f.DB, "SELECT count(*) FROM audit WHERE audit::text LIKE '%' || $1 || '%'", secret); n != 0 {
-			t.Errorf("%s is in %d rows of the trail", secret, n)
+			t.Errorf("%s is in %d rows of the audit log", secret, n)
 		}
 	}
 	if n := dbtest.Value[int64](t, f.DB, "SELECT count(*) FROM audit WHERE action = 'storage.edit' AND result = 'ok' AND "+
 		"details::text LIKE '%comment%'"); n != 1 {
-		t.Errorf("%d rows of the trail tell what was edited", n)
+		t.Errorf("%d rows of the audit log tell what was edited", n)
 	}
 }
 

@@ -25,7 +25,7 @@ func newTeams(t *testing.T) *teamsFixture {
 	return &teamsFixture{servicetest.NewResourceOfUsers(t, func(a *op.API, d api.Deps) { teams.Register(a, d.Teams) })}
 }
 
-// newest is the newest row of the trail.
+// newest is the newest row of the audit log.
 func (s *teamsFixture) newest(t *testing.T) audit.Row {
 	t.Helper()
 	rows, _, err := audit.List(t.Context(), s.DB, audit.Filter{AllTeams: true, Limit: 1})

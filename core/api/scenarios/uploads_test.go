@@ -177,7 +177,7 @@ func TestUpload(t *testing.T) {
 			t.Errorf("%v is left", names)
 		}
 		if trail := f.AuditLog("storage.upload"); strings.Count(trail, "ok") != 3 {
-			t.Errorf("the trail: %s", trail)
+			t.Errorf("the audit log: %s", trail)
 		}
 	})
 }

@@ -39,7 +39,7 @@ func (s *usersFixture) trail() []audit.Row {
 	return rows
 }
 
-// recorded expects the newest row of the trail.
+// recorded expects the newest row of the audit log.
 func (s *usersFixture) recorded(action, target, result, code, details string) func(*testing.T, *apitest.Response) {
 	return func(t *testing.T, _ *apitest.Response) {
 		t.Helper()
@@ -195,7 +195,7 @@ func TestPatchUser(t *testing.T) {
 	if err := s.DB.Pool.QueryRow(t.Context(),
 		"SELECT string_agg(details::text, '') FROM audit WHERE action = 'user.update'").Scan(&values); err != nil ||
 		strings.Contains(values, "Ada") {
-		t.Errorf("the trail has values: %s %v", values, err)
+		t.Errorf("the audit log has values: %s %v", values, err)
 	}
 }
 

@@ -80,7 +80,7 @@ func TestActionsOnVMs(t *testing.T) {
 	)
 	if got := b.Value("SELECT string_agg(action || ' ' || result || ' ' || coalesce(job_id::text, '-'), ', ' ORDER BY id) FROM audit " +
 		"WHERE result = 'ok'"); got != "vm.stop ok 1" {
-		t.Errorf("the trail: %s", got)
+		t.Errorf("the audit log: %s", got)
 	}
 }
 

@@ -125,7 +125,7 @@ type createInput struct {
 		Name     string    `json:"name" minLength:"1" maxLength:"200" example:"Nightly stop" doc:"Name of the schedule"`
 		Cron     string    `json:"cron" minLength:"1" maxLength:"256" example:"30 2 * * MON-FRI" doc:"Minute, hour, day of month, month, day of week"`
 		Timezone *string   `json:"timezone,omitempty" default:"UTC" minLength:"1" maxLength:"64" example:"Europe/Berlin" doc:"Time zone, a name in the IANA database; UTC if absent"`
-		JobKind  string    `json:"job_kind" minLength:"1" maxLength:"64" example:"vm.shutdown" doc:"A kind of GET /schedules/kinds"`
+		JobKind  string    `json:"job_kind" minLength:"1" maxLength:"64" example:"vm.shutdown" doc:"One of the kinds from GET /schedules/kinds"`
 		Params   op.Object `json:"params,omitempty" nullable:"true" example:"{\"vm_id\":2}" doc:"Parameters of the job; null for none"`
 		Enabled  *bool     `json:"enabled,omitempty" default:"true" doc:"Run the schedule"`
 	}
@@ -151,7 +151,7 @@ type updateInput struct {
 		Name     op.Optional[string]    `json:"name,omitzero" minLength:"1" maxLength:"200" nullable:"false" example:"Nightly stop" doc:"Name of the schedule"`
 		Cron     op.Optional[string]    `json:"cron,omitzero" minLength:"1" maxLength:"256" nullable:"false" example:"30 2 * * MON-FRI" doc:"Minute, hour, day of month, month, day of week"`
 		Timezone op.Optional[string]    `json:"timezone,omitzero" minLength:"1" maxLength:"64" example:"Europe/Berlin" doc:"null for UTC"`
-		JobKind  op.Optional[string]    `json:"job_kind,omitzero" minLength:"1" maxLength:"64" nullable:"false" example:"vm.shutdown" doc:"A kind of GET /schedules/kinds"`
+		JobKind  op.Optional[string]    `json:"job_kind,omitzero" minLength:"1" maxLength:"64" nullable:"false" example:"vm.shutdown" doc:"One of the kinds from GET /schedules/kinds"`
 		Params   op.Optional[op.Object] `json:"params,omitzero" example:"{\"vm_id\":2}" doc:"null for none"`
 		Enabled  op.Optional[bool]      `json:"enabled,omitzero" nullable:"false" doc:"Run the schedule"`
 	}

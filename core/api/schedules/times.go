@@ -14,7 +14,7 @@ type timesInput struct {
 
 // Times has the next times of a cron expression.
 type Times struct {
-	Times []time.Time `json:"times" doc:"Next times, soonest first; fewer if there are not as many"`
+	Times []time.Time `json:"times" doc:"The next five times, soonest first; fewer if the expression has fewer"`
 }
 
 // coming is how many times are returned.

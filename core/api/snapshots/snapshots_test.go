@@ -230,7 +230,7 @@ func TestAsk(t *testing.T) {
 				"ORDER BY id) FROM audit WHERE result = 'ok'")
 			want := fmt.Sprintf("%[1]s.snapshot_create true new, %[1]s.snapshot_delete true , %[1]s.snapshot_rollback true ", s.kind)
 			if got != want {
-				t.Errorf("the trail: %q, want %q", got, want)
+				t.Errorf("the audit log: %q, want %q", got, want)
 			}
 		})
 	}
@@ -326,7 +326,7 @@ func TestPlan(t *testing.T) {
 			t.Errorf("planning made %s jobs", n)
 		}
 		if n := b.value("SELECT count(*) FROM audit WHERE result = 'ok'"); n != "0" {
-			t.Errorf("planning left %s rows of success in the trail", n)
+			t.Errorf("planning left %s rows of success in the audit log", n)
 		}
 		b.cluster.SetFault("snapshots", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no route")})
 		b.Run(t, scenario("a host that is away", "POST", back+"?plan=true", "", apitest.Admin, 200, "",

@@ -92,7 +92,7 @@ type createInput struct {
 		Scopes       []string   `json:"scopes,omitempty" nullable:"false" maxItems:"20" example:"[\"openid\",\"email\",\"profile\"]" doc:"Scopes; openid is always included. openid, email and profile if absent"`
 		GroupsClaim  string     `json:"groups_claim,omitempty" minLength:"1" maxLength:"200" example:"groups" doc:"Claim that lists the groups; dots separate the levels of nested objects, as in realm_access.roles. groups if absent"`
 		Rules        []sso.Rule `json:"rules,omitempty" nullable:"false" maxItems:"100"`
-		Accounts     string     `json:"accounts,omitempty" enum:"create,invited" example:"invited" doc:"Result of a log-in without an account; invited if absent"`
+		Accounts     string     `json:"accounts,omitempty" enum:"create,invited" example:"invited" doc:"create: an account is created at the first log-in; invited, the default: only users with an account can log in"`
 		TrustEmail   bool       `json:"trust_email,omitempty" doc:"Treat email addresses as verified; only if users cannot choose their address at the provider"`
 		AllowPrivate bool       `json:"allow_private,omitempty"`
 		Fingerprint  string     `json:"tls_fingerprint,omitempty" maxLength:"200" doc:"SHA-256 of the issuer's certificate to pin"`

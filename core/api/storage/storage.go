@@ -117,7 +117,7 @@ type attachInput struct {
 	Body struct {
 		HostID  int64  `json:"host_id" minimum:"1" example:"1" doc:"ID of the host"`
 		Storage string `json:"storage" minLength:"1" maxLength:"100" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]*$" example:"nas" doc:"Name of the storage"`
-		Type    string `json:"type" minLength:"1" maxLength:"64" example:"nfs" doc:"A type of GET /storage/{host_id}/types"`
+		Type    string `json:"type" minLength:"1" maxLength:"64" example:"nfs" doc:"One of the types from GET /storage/{host_id}/types"`
 		Config  Config `json:"config,omitempty" doc:"Keys of the definition"`
 	}
 }

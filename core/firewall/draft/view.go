@@ -23,9 +23,9 @@ type Draft struct {
 	Name        string         `json:"name" example:"close telnet"`
 	HostID      int64          `json:"host_id" example:"1"`
 	ClusterID   int64          `json:"cluster_id" example:"1"`
-	Status      string         `json:"status" enum:"open,committing,waiting,undoing,applied,undone,unknown" doc:"open and undone: can be changed and committed; waiting: the changes are active and are rolled back at the deadline unless confirmed; applied: the changes are permanent; unknown: another user changed something meanwhile, outcome describes the state"`
+	Status      string         `json:"status" enum:"open,committing,waiting,undoing,applied,undone,unknown" doc:"open and undone: can be changed and committed; waiting: the changes are active and are rolled back at the deadline unless confirmed; applied: the changes are permanent; unknown: another user made changes in the meantime; outcome describes the state"`
 	Version     int64          `json:"version" minimum:"1" example:"1" doc:"Send it with a change; 409 digest_conflict if it is out of date"`
-	Role        string         `json:"role" enum:"operator,admin" doc:"Role required to change, commit and confirm the draft: the highest that one of its scopes requires"`
+	Role        string         `json:"role" enum:"operator,admin" doc:"Role required to change, commit and confirm the draft: the highest role that any of its scopes requires"`
 	Changes     []Change       `json:"changes"`
 	Scopes      []ChangedScope `json:"scopes"`
 	JobID       *int64         `json:"job_id" example:"12" doc:"Last job that applied or reverted the draft"`

@@ -21,7 +21,7 @@ type check struct {
 	files                 []string        // of the root before the package came
 	figures               []string
 	last                  updateState // how the last update should stand
-	trail                 []string    // the ends of updates that the audit trail should have
+	trail                 []string    // the ends of updates that the audit log should have
 	asked                 int         // how often an update was asked for and not refused
 }
 

@@ -20,6 +20,6 @@ var Requests = requesttest.Requests{
 		return []requesttest.Change{{Operation: "clear_audit", Body: `{"confirm":"clear audit log"}`, Spoils: true}}
 	},
 	Reads: map[string]requesttest.Read{
-		"verify_audit": {Teamless: "the trail's chain, by numbers alone"},
+		"verify_audit": {Teamless: "the audit log's chain, by numbers alone"},
 	},
 }

@@ -1,4 +1,4 @@
-// The trail: filter it, share the filter, see what was done with a key, verify the chain, take what is filtered home as a file.
+// The audit log: filter it, share the filter, see what was done with a key, verify the chain, take what is filtered home as a file.
 import { readFileSync } from 'node:fs'
 import { beforeAll, expect, test } from 'vitest'
 import { browser, caller, service, stage } from './stage'

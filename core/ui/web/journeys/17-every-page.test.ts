@@ -150,7 +150,7 @@ for (const [who, person] of Object.entries({ owner, viewer })) {
         const response = await route.fetch()
         if (!response.ok() || route.request().method() !== 'GET') return route.fulfill({ response })
         const list = (await response.json()) as Record<string, unknown>[]
-        // Of each list one entry, and of the trail's details all.
+        // Of each list one entry, and of the audit log's details all.
         const entry = list.at(-1)
         const texts = [
           'name',

@@ -140,7 +140,7 @@ test('a guest as one story', async () => {
   await done((await byKey.json()) as { job: Job })
   await done(await caller.must('POST', `${path}/start`))
   await done(await caller.must('POST', `${path}/snapshots`, { name: 'before' }))
-  // A refused attempt stands in the trail.
+  // A refused attempt is in the audit log.
   const refused = await caller.send('DELETE', path, { confirm: hostile })
   expect(refused.status).toBe(409)
 
