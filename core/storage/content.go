@@ -16,7 +16,7 @@ import (
 type Volume struct {
 	ID        string     `json:"volid" example:"local:iso/debian.iso" doc:"ID, used as {volid} in other operations"`
 	Name      string     `json:"name" example:"debian.iso" doc:"Name; the value that confirms its deletion"`
-	Node      string     `json:"node" example:"pve1" doc:"Node that was asked"`
+	Node      string     `json:"node" example:"pve1" doc:"Node through which the storage was listed"`
 	Kind      string     `json:"kind" enum:"disk,image,template,backup,other"`
 	Content   string     `json:"content" example:"iso" doc:"Content type, as the hypervisor names it"`
 	Format    string     `json:"format" example:"iso"`

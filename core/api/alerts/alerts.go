@@ -36,7 +36,7 @@ func Register(a *op.API, deps Deps) {
 		Description: "Lists the alerts about objects that the caller can see: open alerts first, then the newest first. " +
 			"Filters are combined with AND. Each rule has at most one open alert per object. An alert that a larger " +
 			"problem caused, such as a guest on a node that is off, has the alert of that problem as `cause_id`; " +
-			"`folded=false` leaves it out. Resolved alerts are kept for a year.",
+			"`folded=false` leaves such alerts out. Resolved alerts are kept for a year.",
 	})
 	op.Get(a, "/api/v1/alerts/:alert_id", h.get, op.Spec{
 		ID: "get_alert", Summary: "Get an alert", Tag: tag, Role: identity.Viewer, On: op.Alert,
@@ -56,9 +56,9 @@ func Register(a *op.API, deps Deps) {
 		ID: "silence_alert", Summary: "Silence an alert", Tag: tag, Role: identity.Operator, On: op.Alert,
 		Audit: op.Audit{Action: "alert.silence"}, Replay: h.again, Faults: silenceFaults,
 		Description: "Stops notifications of the alert and of later alerts of its rule about the same object. The body " +
-			"has either `until`, a time, or `for_s`, seconds from now. When the silence ends, open alerts that were not " +
-			"sent before are sent, and so is the resolution of alerts that were sent before. `for_s` 0, or a time in the " +
-			"past, ends a silence. A resolved alert is 409 `invalid_state`.",
+			"has either `until`, a time, or `for_s`, seconds from now. When the silence ends, channels receive the " +
+			"open alerts that they have not received yet, and the resolution of alerts that they have received. " +
+			"`for_s` 0, or a time in the past, ends a silence. A resolved alert is 409 `invalid_state`.",
 	})
 	op.Post(a, "/api/v1/alerts/:alert_id/resolve", h.resolve, op.Spec{
 		ID: "resolve_alert", Summary: "Resolve an alert", Tag: tag, Role: identity.Operator, On: op.Alert,

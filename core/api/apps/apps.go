@@ -45,10 +45,11 @@ func Register(a *op.API, deps Deps) {
 		ID: "adopt_apps", Summary: "Adopt containers as apps", Tag: tag, Role: identity.Admin, On: op.Anywhere,
 		Audit: op.Audit{Action: "app.adopt"}, Replay: h.adopted,
 		Description: "Adopts all given containers or none. A container that is an app already is 409 `already_adopted`, " +
-			"and a template is 409 `invalid_state`; the member `item` is its index in the list.\n\nAn app whose `slug` " +
-			"names an entry of the catalog can be updated like an app that was installed from it. If an item has no " +
-			"slug, the service uses the only installable entry with the name of the container, if there is exactly one; " +
-			"PATCH changes it. Adopting runs nothing: the first update must be requested by a user who consents to it.",
+			"and a template is 409 `invalid_state`; `item` in the error is the index of the container in the " +
+			"request.\n\nAn app whose `slug` names an entry of the catalog can be updated like an app that was " +
+			"installed from it. If an item has no slug, the service uses the installable entry with the name of the " +
+			"container, if there is exactly one; PATCH changes the slug. Adopting runs nothing: the first update " +
+			"must be requested by a user who consents to it.",
 	})
 	op.Get(a, "/api/v1/apps/:app_id", h.get, op.Spec{
 		ID: "get_app", Summary: "Get an app", Tag: tag, Role: identity.Viewer, On: op.App,
@@ -63,17 +64,17 @@ func Register(a *op.API, deps Deps) {
 	op.Get(a, "/api/v1/apps/:app_id/ports", h.ports, op.Spec{
 		ID: "list_app_ports", Summary: "List the listening ports of an app", Tag: tag, Role: identity.Viewer, On: op.App, Calls: true,
 		Description: "Reads the container's socket tables from the kernel of its node, over SSH, when you send the " +
-			"request. Returns at most 1,000 ports, sorted by protocol, port and address. 409 `ssh_not_enrolled` or " +
-			"`consent_required`, with a `remedy`, without SSH access to the node, and 409 `invalid_state` while the " +
-			"container is not running.",
+			"request. Returns at most 1,000 ports, sorted by protocol, port and address. Without SSH access to the " +
+			"node, the response is 409 `ssh_not_enrolled` or `consent_required`, with a `remedy`; while the " +
+			"container is not running, it is 409 `invalid_state`.",
 	})
 	op.Get(a, "/api/v1/apps/:app_id/web-url", h.webURL, op.Spec{
 		ID: "resolve_app_web_url", Summary: "Get the URL of an app", Tag: tag, Role: identity.Viewer, On: op.App,
 		Description: "The port is the app's `web_port`; otherwise the one that the install script printed; otherwise the " +
-			"one in the catalog. `decided_by` names the origin. The address is one that the container reports or is " +
-			"configured with. The service connects to it within two seconds; `scheme_by` says whether the result of that " +
-			"connection, or which setting, decided between http and https. The app's own `web_path` and `web_protocol` " +
-			"take precedence. The service sends nothing but a TLS handshake to the app.",
+			"one in the catalog. `decided_by` names the origin of the port. The address is one that the container " +
+			"reports or is configured with. The service tries for two seconds to connect to it; `scheme_by` names " +
+			"what decided between http and https: the result of that connection or a setting. The app's own " +
+			"`web_path` and `web_protocol` take precedence. The service sends nothing but a TLS handshake to the app.",
 	})
 	op.Delete(a, "/api/v1/apps/:app_id", h.uninstall, op.Spec{
 		ID: "uninstall_app", Summary: "Uninstall an app", Tag: tag, Role: identity.Admin, On: op.App, Calls: true,

@@ -49,10 +49,11 @@ func registerPasskeys(a *op.API, h handlers) {
 	op.Post(a, "/api/v1/auth/passkeys", h.addPasskey, op.Spec{
 		ID: "add_passkey", Summary: "Add a passkey", Tag: tag, Secret: true, On: op.Anywhere, Status: http.StatusCreated,
 		Audit: op.Audit{Action: "auth.passkey_add"}, Replay: h.madePasskey,
-		Description: "Accepts the response of the authenticator. Log-ins by password then require a second factor, and a " +
-			"passkey is one. If it is the first second factor, the response contains ten recovery codes, which are shown " +
-			"only once; each can be used once as a second factor. An invalid response is a 422 at `credential`; one to " +
-			"an expired request, or to a request of another session, is a 422 at `ceremony`.",
+		Description: "Accepts the response of the authenticator. Log-ins by password then require a second factor, " +
+			"and each passkey counts as one. If the account had no second factor before, the response contains ten " +
+			"recovery codes, which are shown only once; each can be used once as a second factor. An invalid " +
+			"response is a 422 at `credential`; one to an expired request, or to a request of another session, is a " +
+			"422 at `ceremony`.",
 	})
 	op.Patch(a, "/api/v1/auth/passkeys/:passkey_id", h.renamePasskey, op.Spec{
 		ID: "rename_passkey", Summary: "Rename a passkey", Tag: tag, On: op.Anywhere,

@@ -23,20 +23,20 @@ func registerProviders(a *op.API, h handlers) {
 		ReadOnly: true,
 		Description: "Returns the URL at the provider to open in the browser, and sets the cookie `service_sign_on` " +
 			"(`__Host-service_sign_on` over TLS) for 10 minutes, which is required to complete the log-in. The provider " +
-			"redirects the browser to `/login/callback/{provider_id}`, the page that completes the log-in. A browser has " +
-			"one log-in in progress: the last one. A provider that is disabled or does not respond is 409 " +
-			"`invalid_state`.",
+			"redirects the browser to `/login/callback/{provider_id}`, the page that completes the log-in. A browser " +
+			"can have only one log-in in progress; a new one replaces it. A provider that is disabled or does not " +
+			"respond is 409 `invalid_state`.",
 	})
 	op.Post(a, "/api/v1/auth/providers/:provider_id/callback", h.completeProvider, op.Spec{
 		ID: "complete_provider_log_in", Summary: "Complete a log-in with an identity provider", Tag: tag, Secret: true, Public: true,
 		Audit: op.Audit{Action: "auth.login"},
 		Description: "Accepts the query parameters that the provider added to the callback URL, once, and only from the " +
 			"browser that began the log-in. It creates a session like a log-in by password and returns `return_to`, the " +
-			"path that was given at the beginning, or `/`. If the account has a second factor, it is required as " +
-			"`totp_required` indicates, unless the provider reports that it checked one (`mfa` in `amr`); the first " +
-			"log-in with the provider always requires it. 401 `invalid_credentials` for an invalid or repeated response, " +
-			"for one of another browser, and for a user without an account; 30 of these from one IP address within 15 " +
-			"minutes are 429 `rate_limited`. The roles are set by the rules of the provider.",
+			"path that was given at the beginning, or `/`. If the account has a second factor, the response has " +
+			"`totp_required` as in a log-in by password, unless the provider reports that it checked one (`mfa` in " +
+			"`amr`); the first log-in with the provider always requires it. 401 `invalid_credentials` for an invalid or " +
+			"repeated response, for one of another browser, and for a user without an account; 30 of these from one " +
+			"IP address within 15 minutes are 429 `rate_limited`. The roles are set by the rules of the provider.",
 	})
 	op.Post(a, "/api/v1/auth/logout/provider", h.logOutProvider, op.Spec{
 		ID: "log_out_at_provider", Summary: "Log out from the service and the identity provider", Tag: tag, On: op.Anywhere,

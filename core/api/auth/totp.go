@@ -26,9 +26,9 @@ func registerTOTP(a *op.API, h handlers) {
 		ID: "enroll_totp", Summary: "Begin to enrol a second factor", Tag: tag, Secret: true, On: op.Anywhere,
 		Audit: op.Audit{Action: "auth.totp_enroll"},
 		Description: "Creates the secret for an authenticator app (RFC 6238: SHA-1, six digits, 30 seconds) and ten " +
-			"recovery codes that can be used once each; all of it is shown only once. It has no effect until it is " +
-			"confirmed, and a repeated request replaces it. 409 `invalid_state` if a second factor is enabled already, " +
-			"and with an API key, because enrolment requires a session.",
+			"recovery codes that can be used once each; both are shown only once. The enrolment has no effect until " +
+			"it is confirmed, and a repeated request replaces it. 409 `invalid_state` if a second factor is enabled " +
+			"already, and with an API key, because enrolment requires a session.",
 	})
 	op.Post(a, "/api/v1/auth/totp/confirm", h.confirm, op.Spec{
 		ID: "confirm_totp", Summary: "Enable the second factor", Tag: tag, On: op.Anywhere, Status: http.StatusNoContent,

@@ -206,11 +206,11 @@ func (h handlers) registerSources(a *op.API, all string) {
 		Status: http.StatusAccepted, Job: catalog.RefreshKind, Audit: op.Audit{Action: "catalog_source.accept", Target: "source"},
 		Replay: h.again,
 		Description: "If a source suddenly has more than a fifth fewer entries, the refresh is rejected as a whole, " +
-			"and `held` of the source lists the entries that would be removed. `digest` in `held` identifies the " +
-			"accepted removal. Starts a job that refreshes the catalog; it removes no more entries than were " +
+			"and `held` of the source lists the entries that would be removed. To accept their removal, send the " +
+			"`digest` in `held`. This starts a job that refreshes the catalog and removes no more entries than you " +
 			"accepted.\n\n" +
-			"409 `invalid_state` if no removal waits, `plan_stale` if a different removal waits, `conflict` while a " +
-			"refresh is running.",
+			"409 `invalid_state` if no removal is waiting, `plan_stale` if a different removal is waiting, " +
+			"`conflict` while a refresh is running.",
 	})
 }
 

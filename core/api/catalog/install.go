@@ -27,7 +27,7 @@ func (h handlers) registerInstalls(a *op.API, one string) {
 			"the bundle that you reviewed in the plan of the entry. The consent is stored with your name and applies " +
 			"to these bytes on this host; without `sum`, you must have consented to the same bundle there before. " +
 			"Otherwise the response is 409 `consent_required` with `sum` and the text in `consent`.\n\n" +
-			"`overrides` are those that the entry lists; nothing else can be set. Secrets in them, and `answers`, are " +
+			"`overrides` can set only what the entry lists in `overrides`. Secrets in them, and `answers`, are " +
 			"encrypted and never shown. If `storage`, `template_storage` or `bridge` is absent, the usual one is used, " +
 			"or the storage with the most free space. `ctid` is a preference: scripts may use another VMID.\n\n" +
 			"The job succeeds only with proof: the scripts exited successfully, asked no questions and reported " +

@@ -39,7 +39,7 @@ func Register(a *op.API, deps Deps) {
 		besides        string
 	}{
 		{"vm", "a VM", "VMs", op.VM, deps.VMs, ""},
-		{"app", "an app", "Apps", op.App, deps.Apps, " The copy is a container, and an app once it was adopted."},
+		{"app", "an app", "Apps", op.App, deps.Apps, " The clone is a container; it becomes an app when you adopt it."},
 	} {
 		h := handlers{s.guests, deps.Actor}
 		op.Post(a, "/api/v1/"+s.kind+"s/:"+s.kind+"_id/clone", h.clone, op.Spec{

@@ -27,20 +27,21 @@ func Register(a *op.API, deps Deps) {
 	op.Stream(a, "/api/v1/events/stream", h.stream, op.Spec{
 		ID: "stream_events", Summary: "Stream changes of objects", Tag: "Events", Role: identity.Viewer, On: op.Anywhere,
 		Description: "Sends Server-Sent Events for changes of the guests, hosts, nodes, jobs and alerts that the " +
-			"caller can see, whoever makes them. It also sends tasks that other users started on the hypervisors, " +
-			"which polls read while a client is connected. The first event is `hello` with the `version` of the " +
-			"service and `poll_interval_s`, the seconds between two polls of a host. Open the stream before you load " +
-			"lists, so that no change is missed.\n\n" +
+			"caller can see, regardless of who makes them. It also sends tasks that other users started on the " +
+			"hypervisors, which polls read while a client is connected. The first event is `hello` with the " +
+			"`version` of the service and `poll_interval_s`, the seconds between two polls of a host. Open the " +
+			"stream before you load lists, so that no change is missed.\n\n" +
 			"An event `changes` contains `changes`, one for each object, and is sent at most ten times a second with " +
 			"the last state of each object. A change has `kind`, `id` (for a node also `cluster_id` and `node`) and an " +
 			"increasing `version`. `set` contains the changed fields with their new values, named as in the list of " +
-			"these objects; with `whole` it contains all fields, of an object that is new to the caller. `gone` means " +
-			"that the object was deleted or that the caller can no longer see it. Derived values are not sent: counts " +
-			"of a host, the name of a host in its guests, and the times at which the service read the data.\n\n" +
+			"these objects; if `whole` is true, it contains all fields, as for an object that is new to the caller. " +
+			"`gone` means that the object was deleted or that the caller can no longer see it. Derived values are " +
+			"not sent: counts of a host, the name of a host in its guests, and the times at which the service read " +
+			"the data.\n\n" +
 			"Usage figures, which change with every poll, are left out. With `figures=true` each poll of a cluster " +
 			"sends one change of the kind `figures` whose `id` is the cluster: `guests` and `nodes` are rows in the " +
-			"order of `guest_columns` and `node_columns`. Guests and nodes that are not running are left out; their " +
-			"figures are null.\n\n" +
+			"order of `guest_columns` and `node_columns`. Guests and nodes that are not running have no row: treat " +
+			"their figures as null.\n\n" +
 			"A client that reconnects within 15 minutes with `Last-Event-ID`, to any instance, misses nothing. " +
 			"Otherwise, and if the caller's access changed, an event `reset` has a `reason` (`unknown`, `expired`, " +
 			"`rights`, `many`): reload the lists; the stream continues from there. A stream ends when the caller's " +

@@ -27,10 +27,10 @@ func (h handlers) registerDrafts(a *op.API) {
 			"not at all; nothing changes before the draft is committed. The changes are applied in order to the " +
 			"current firewall, so a position (`pos`) refers to the list after the preceding changes. All changes are " +
 			"checked now; faults are 422 with the index of the change. Guests require the role operator; nodes, " +
-			"clusters and groups require admin; the highest role that one of the scopes requires applies. The response " +
-			"shows each scope before and after, line by line. A rename is a deletion and a creation. A team can have " +
-			"at most 500 drafts that are neither applied nor undone; creating more is 409 `conflict`. Applied and " +
-			"undone drafts are deleted together with ended jobs.",
+			"clusters and groups require admin; a draft with several scopes requires the highest of these roles. The " +
+			"response shows each scope before and after, line by line. A rename is a deletion and a creation. A team " +
+			"can have at most 500 drafts that are neither applied nor undone; creating more is 409 `conflict`. " +
+			"Applied and undone drafts are deleted together with ended jobs.",
 	})
 	op.Get(a, all, h.listDrafts, op.Spec{
 		ID: "list_firewall_drafts", Summary: "List firewall drafts", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
@@ -59,11 +59,11 @@ func (h handlers) registerDrafts(a *op.API) {
 		Needs: endpoint.Lifecycle, Plan: true, Status: http.StatusAccepted, Audit: op.Audit{Action: "firewall.draft_commit"},
 		Job: "firewall.draft", Timeout: changeTime, Replay: h.committedAgain, Confirm: op.Confirm{When: op.ConfirmSelf, Field: "name"},
 		Description: "Starts a job that makes the changes and then waits for `confirm`. The changes are ordered so " +
-			"that no traffic is allowed in between that is blocked both before and afterwards. If nobody confirms " +
+			"that traffic that is blocked both before and afterwards is not allowed in between. If nobody confirms " +
 			"within `window_seconds`, if a node stops responding, or if the job is canceled, everything is rolled " +
-			"back. The same happens after a restart of the service, and at the first contact with the hypervisor if it " +
-			"does not respond then. Changes by other users are not overwritten: the job then ends as `unknown` and " +
-			"describes the state.\n\n" +
+			"back. The same happens after a restart of the service. If the hypervisor does not respond at that time, " +
+			"the rollback follows as soon as it does. Changes by other users are not overwritten: the job then ends " +
+			"as `unknown` and describes the state.\n\n" +
 			"The plan shows added and removed rules, which pairs of guests gain or lose access, and whether the " +
 			"changes block this service, the nodes of the cluster or you. In that case, or if this cannot be " +
 			"determined, the response is 409 `self_target` until `confirm` is the name of the draft. The changes are " +

@@ -14,8 +14,8 @@ const stale = "An outdated `digest` is 409 `digest_conflict`, with the current l
 func (h handlers) registerRules(a *op.API, d declared) {
 	const things, one = "/rules", "/rules/:pos"
 	op.Get(a, d.path+things, h.rules, d.read("list_%_rules", "List the firewall rules", things,
-		"Lists the rules in the order of their evaluation, as read from the hypervisor. It contains only rules of this "+
-			"scope, without those of enclosing scopes; a security group is one rule of the type `group`."))
+		"Lists the rules in the order of their evaluation, as read from the hypervisor. The list contains only rules "+
+			"of this scope, without those of enclosing scopes; a security group is one rule of the type `group`."))
 	op.Post(a, d.path+things, h.createRule, d.write("create_%_rule", "Create a firewall rule", things, "rule_create",
 		"A new rule is disabled unless `enable` is 1. It is inserted where the hypervisor inserts new rules, usually "+
 			"first, unless `pos` is given. With `pos`, it is created, moved and only then enabled, so that it never "+
@@ -24,8 +24,8 @@ func (h handlers) registerRules(a *op.API, d declared) {
 			"only the hypervisor detects. "+stale+
 			"409 `guest_busy` while another change of this scope is running."))
 	op.Put(a, d.path+one, h.changeRule, d.write("change_%_rule", "Change a firewall rule", one, "rule_change",
-		"Absent fields are kept; null, or naming it in `delete`, removes a field, and disables the rule in the case of "+
-			"`enable`. A rule always has `type` and `action`: null keeps them. The rule keeps its position. "+stale))
+		"Absent fields are kept; null, or the name of a field in `delete`, removes the field; for `enable`, this "+
+			"disables the rule. A rule always has `type` and `action`: null keeps them. The rule keeps its position. "+stale))
 	op.Delete(a, d.path+one, h.deleteRule, d.write("delete_%_rule", "Delete a firewall rule", one, "rule_delete",
 		"The rules below it move up. The response is the deleted rule. Send the `digest` of the list that `pos` was "+
 			"taken from: without it, the rule that is now at the position is deleted. "+stale))

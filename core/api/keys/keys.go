@@ -31,8 +31,8 @@ func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Users}
 	op.Get(a, "/api/v1/api-keys", h.list, op.Spec{
 		ID: "list_api_keys", Summary: "List your API keys", Tag: tag, On: op.Anywhere,
-		Description: "Lists the caller's keys, newest first, including expired ones. Only the start of a key is shown, " +
-			"which identifies a key that was found somewhere.",
+		Description: "Lists the caller's keys, newest first, including expired ones. Only the start of a key is " +
+			"shown, which is enough to identify a key that you find somewhere.",
 	})
 	op.Post(a, "/api/v1/api-keys", h.create, op.Spec{
 		ID: "create_api_key", Summary: "Create an API key", Tag: tag, Secret: true, On: op.Anywhere, Status: http.StatusCreated,
@@ -44,11 +44,11 @@ func Register(a *op.API, deps Deps) {
 			"operations of one resource, including reading. Each operation names its scope in `x-scope`. Null or " +
 			"absent `scopes` mean all rights of the user; an empty list is 422, like an unknown scope.\n\n" +
 			"A key can create further keys with scopes that it has, which expire no later than itself; otherwise 403. " +
-			"Those stay valid when it is revoked; the list and the audit log show them. Operations on your own account " +
-			"require the scope `auth:write`; those that require the password require it with a key, too, and a second " +
-			"factor can be enrolled only in a session. `users:write` and `teams:write` can create accounts, set " +
-			"passwords and grant roles up to the user's own: protect such keys like keys without scopes. A user can " +
-			"have at most 100 keys; creating more is 409 `conflict`.",
+			"If a key is revoked, the keys that it created stay valid; the list and the audit log show them. " +
+			"Operations on your own account require the scope `auth:write`; those that require the password do so " +
+			"with a key, too. A second factor can be enrolled only in a session. `users:write` and `teams:write` can " +
+			"create accounts, set passwords and grant roles up to the user's own: protect such keys like keys " +
+			"without scopes. A user can have at most 100 keys; creating more is 409 `conflict`.",
 	})
 	op.Delete(a, "/api/v1/api-keys/:key_id", h.revoke, op.Spec{
 		ID: "revoke_api_key", Summary: "Revoke one of your API keys", Tag: tag, On: op.Anywhere, Status: http.StatusNoContent,

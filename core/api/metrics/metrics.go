@@ -36,10 +36,11 @@ func Register(a *op.API, deps Deps) {
 		ID: "query_metrics", Summary: "Query metrics", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
 		Description: "Returns a series for each `metric` of each `target` that has it, all with the same points in " +
 			"time: point i is at `from` + i × `step_s`. A point without data is null, never zero. Traffic is in bytes " +
-			"per second. Without `resolution`, the finest one is used that covers the period with at most 2,000 points. " +
-			"With `resolution`, neighboring points are merged if there are more. A request returns at most 1,000 " +
-			"series. Points after `complete_to` that are not rolled up yet are null. `marks` are the newest 500 jobs " +
-			"and alerts of the targets in the period. A target that does not exist, or that you cannot see, is 404.",
+			"per second. Without `resolution`, the service uses the finest one that is stored for the whole period " +
+			"and covers it with at most 2,000 points, otherwise `1h`. If the period has more points than that, with " +
+			"or without `resolution`, neighboring points are merged. A request returns at most 1,000 series. Points " +
+			"after `complete_to` that are not rolled up yet are null. `marks` are the newest 500 jobs and alerts of " +
+			"the targets in the period. A target that does not exist, or that you cannot see, is 404.",
 	})
 	op.Download(a, "/api/v1/metrics/guests", h.guests, op.Spec{
 		ID: "scrape_guests", Summary: "Get the metrics of all guests in OpenMetrics format", Tag: tag, Role: identity.Viewer,

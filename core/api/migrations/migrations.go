@@ -49,9 +49,10 @@ func Register(a *op.API, deps Deps) {
 			ID: "check_" + s.kind + "_migration", Summary: "Check the migration of " + s.one, Tag: s.tag, Role: identity.Admin, On: s.on,
 			Calls: true, ReadOnly: true, Needs: endpoint.Lifecycle,
 			Description: "Returns how the guest would be migrated to a host, with `blockers` that prevent it and " +
-				"`warnings`, each with a code. Both hosts are contacted; nothing is reserved or changed. A host of the " +
-				"same cluster represents one of its nodes: `node` selects it if there are several. `strategy` is the first " +
-				"available strategy, or the requested one; `rejected` explains why others are not available.",
+				"`warnings`, each with a code. Both hosts are contacted; nothing is reserved or changed. A host of " +
+				"the guest's own cluster is a valid target: the guest then moves to another node, which `node` " +
+				"selects if there are several. `strategy` is the first available strategy, or the requested one; " +
+				"`rejected` explains why others are not available.",
 		})
 		op.Post(a, path, h.migrate, op.Spec{
 			ID: "migrate_" + s.kind, Summary: "Migrate " + s.one, Tag: s.tag, Role: identity.Admin, On: s.on, Calls: true, Plan: true,

@@ -46,8 +46,8 @@ func Register(a *op.API, deps Deps) {
 	}{
 		{"vm", "a VM", "VMs", op.VM, deps.VMs, " The addresses of a VM are set inside it: `ip`, `gw`, `ip6` and `gw6` are 409 " +
 			"`vm_addressing_not_editable`."},
-		{"app", "an app", "Apps", op.App, deps.Apps, " A gateway must be in the network of its address; both versions of IP are checked as " +
-			"they would be after the change."},
+		{"app", "an app", "Apps", op.App, deps.Apps, " A gateway must be in the network of its address; the IPv4 and " +
+			"IPv6 settings are checked as they would be after the change."},
 	} {
 		h, path := handlers{s.guests, deps.Actor}, "/api/v1/"+s.kind+"s/:"+s.kind+"_id/network"
 		op.Get(a, path, h.list, op.Spec{
