@@ -23,11 +23,12 @@ const (
 func (h handlers) registerLog(a *op.API, d declared) {
 	const log, stream = "/log", "/log/stream"
 	op.Get(a, d.path+log, h.log, d.read("read_%_log", "Read the firewall log", log,
-		"Reads the log from the hypervisor, oldest first. Fields contain the parsed parts of a line; other lines have "+
-			"only `text`. `start` counts the lines of the requested period; `X-Next-Start` is where to continue. "+
-			"Filters skip lines that cannot be parsed, and examine at most 20,000 lines: a short response is not "+
-			"necessarily the end. The end is reached when `X-Next-Start` equals `X-Total-Count`. To follow the log, "+
-			"use `log/stream`. The log of a guest is read with the console token, if the host has one."))
+		"Reads the log from the hypervisor, oldest first. The fields contain the parsed parts of a line; a line "+
+			"that cannot be parsed has only `text`. `start` counts the lines of the requested period; "+
+			"`X-Next-Start` is where to continue. Filters skip lines that cannot be parsed, and examine at most "+
+			"20,000 lines: a short response is not necessarily the end. The end is reached when `X-Next-Start` "+
+			"equals `X-Total-Count`. To follow the log, use `log/stream`. The log of a guest is read with the "+
+			"console token, if the host has one."))
 	spec := d.read("follow_%_log", "Follow the firewall log", stream,
 		"Sends each new line as a Server-Sent Event `line` with the same fields as in the list. Its ID is the line number. "+
 			"Without `start`, it begins with new lines. A client that reconnects with `Last-Event-ID` misses nothing, "+

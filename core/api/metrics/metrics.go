@@ -35,20 +35,21 @@ func Register(a *op.API, deps Deps) {
 	op.Get(a, "/api/v1/metrics/query", h.query, op.Spec{
 		ID: "query_metrics", Summary: "Query metrics", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
 		Description: "Returns a series for each `metric` of each `target` that has it, all with the same points in " +
-			"time: point i is at `from` + i × `step_s`. A point without data is null, never zero. Traffic is in bytes " +
-			"per second. Without `resolution`, the finest one is used that covers the period with at most 2,000 points. " +
-			"With `resolution`, neighboring points are merged if there are more. A request returns at most 1,000 " +
-			"series. Points after `complete_to` that are not rolled up yet are null. `marks` are the newest 500 jobs " +
-			"and alerts of the targets in the period. A target that does not exist, or that you cannot see, is 404.",
+			"time: point i is at `from` + i × `step_s`. A point without data is null, never zero. Traffic is in " +
+			"bytes per second. Without `resolution`, the finest resolution is used that covers the period with at " +
+			"most 2,000 points. With `resolution`, neighboring points are merged if there are more than 2,000. A " +
+			"request returns at most 1,000 series. Points after `complete_to` that are not rolled up yet are null. " +
+			"`marks` are the newest 500 jobs and alerts of the targets in the period. A target that does not exist, " +
+			"or that you cannot see, is 404.",
 	})
 	op.Download(a, "/api/v1/metrics/guests", h.guests, op.Spec{
 		ID: "scrape_guests", Summary: "Get the metrics of all guests in OpenMetrics format", Tag: tag, Role: identity.Viewer,
 		On: op.Anywhere, Content: []string{"application/openmetrics-text"}, Timeout: 5 * time.Minute,
 		Description: "Returns the last measured values of every guest that you can see, for Prometheus and other " +
-			"readers of OpenMetrics 1.0, as a stream. Use an API key with the scope `read`. Values that no poll has " +
-			"updated for five minutes, or for three polls if polls are less frequent, are left out. Every series has " +
-			"the labels `id`, `kind`, `name` and `cluster`; `hostler_guest_info` also has `host`, `node`, `ref` and " +
-			"`app`. At most four requests run at once (429).",
+			"readers of OpenMetrics 1.0, as a stream. Use an API key with the scope `read`. Values older than five " +
+			"minutes, or than three poll intervals if that is longer, are left out. Every series has the labels " +
+			"`id`, `kind`, `name` and `cluster`; `hostler_guest_info` also has `host`, `node`, `ref` and `app`. At " +
+			"most four requests run at once (429).",
 	})
 	op.Get(a, "/api/v1/network/throughput", h.throughput, op.Spec{
 		ID: "get_network_throughput", Summary: "Get the throughput of all hosts", Tag: "Network", Role: identity.Viewer, On: op.Anywhere,
@@ -65,11 +66,11 @@ func Register(a *op.API, deps Deps) {
 		ID: "set_remote_write", Summary: "Set the remote-write receiver", Tag: tag, Role: identity.Admin,
 		Audit: op.Audit{Action: "metrics.remote_write"},
 		Description: "Sends samples to a Prometheus (started with `--web.enable-remote-write-receiver`), a " +
-			"VictoriaMetrics or another receiver of remote write 1.0. It sends what polls measure of guests, nodes, " +
-			"hosts and storages, in order, with the names of GET /metrics/guests. A first receiver gets samples from " +
-			"now on; a receiver that replaces another one continues where that stopped. Unsent samples are kept as " +
-			"long as raw samples (`metrics.retention_raw_days`). The body replaces all settings: an absent password or " +
-			"token is removed. Redirects are not followed.",
+			"VictoriaMetrics or another receiver of remote write 1.0. The samples are the values that polls measure " +
+			"for guests, nodes, hosts and storages. They are sent in order, with the names of GET /metrics/guests. " +
+			"The first receiver gets samples from now on; a receiver that replaces another one continues where the " +
+			"old one stopped. Unsent samples are kept as long as raw samples (`metrics.retention_raw_days`). The " +
+			"body replaces all settings: an absent password or token is removed. Redirects are not followed.",
 	})
 	op.Delete(a, receiver, h.removeReceiver, op.Spec{
 		ID: "delete_remote_write", Summary: "Remove the remote-write receiver", Tag: tag, Role: identity.Admin,
