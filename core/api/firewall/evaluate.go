@@ -38,9 +38,9 @@ func (h handlers) registerEvaluation(a *op.API) {
 	op.Post(a, "/api/v1/firewall/reach", h.reach, op.Spec{
 		ID: "list_firewall_reach", Summary: "List who can reach a guest or node", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
 		Calls: true, ReadOnly: true, Timeout: changeTime,
-		Description: "Returns one row for the outside, with an address that no rule should contain, and one row for " +
-			"each guest of the cluster that the caller can see, at most `limit` in total. Each row lists the ports " +
-			"that the sender can reach, and whether a ping is accepted. " + ends + truth,
+		Description: "Returns one row for the outside, represented by an address that no rule should contain, and " +
+			"one row for each guest of the cluster that the caller can see, at most `limit` in total. Each row " +
+			"lists the ports that the sender can reach, and whether a ping is accepted. " + ends + truth,
 	})
 }
 

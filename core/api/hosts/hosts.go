@@ -112,7 +112,7 @@ func Register(a *op.API, deps Deps) {
 	op.Put(a, "/api/v1/hosts/self", h.setSelf, op.Spec{
 		ID: "set_self_host", Summary: "Set the host on which the service runs", Tag: tag, Role: identity.Admin,
 		Audit:       op.Audit{Action: "host.set_self"},
-		Description: "If `host_id` is null or absent, the service runs on none of the hosts.",
+		Description: "Set `host_id` to null, or omit it, if the service runs on none of the hosts.",
 	})
 	op.Get(a, "/api/v1/hosts/:host_id", h.get, op.Spec{
 		ID: "get_host", Summary: "Get a host", Tag: tag, Role: identity.Viewer, On: op.Host,

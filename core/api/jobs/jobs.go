@@ -81,7 +81,7 @@ type listInput struct {
 	op.Page
 	Status string  `query:"status" enum:"queued,running,succeeded,failed,canceled,unknown" doc:"Only jobs with this status"`
 	Kind   string  `query:"kind" maxLength:"64" example:"vm.start" doc:"Only jobs of this kind"`
-	Target string  `query:"target" maxLength:"64" pattern:"^[a-z_]{1,32}:[0-9]{1,18}$" patternDescription:"a kind and an id such as vm:3" example:"vm:3" doc:"Only jobs on this object; a job that restores a backup over a guest is on both"`
+	Target string  `query:"target" maxLength:"64" pattern:"^[a-z_]{1,32}:[0-9]{1,18}$" patternDescription:"a kind and an id such as vm:3" example:"vm:3" doc:"Only jobs on this object; a job that restores a backup over a guest counts for both"`
 	Host   int64   `query:"host" minimum:"1" doc:"Only jobs that use this host"`
 	IDs    []int64 `query:"ids" maxItems:"500" example:"[57,58]" doc:"Only jobs with these IDs, separated by commas, such as those of one request"`
 }

@@ -53,8 +53,9 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Get(a, "/api/v1/network/throughput", h.throughput, op.Spec{
 		ID: "get_network_throughput", Summary: "Get the throughput of all hosts", Tag: "Network", Role: identity.Viewer, On: op.Anywhere,
-		Description: "Returns the bytes per second that the guests of each visible host received and sent in the last " +
-			"hours, with the same points in time for all hosts, at most 2,000. A point without data is null.",
+		Description: "Returns the bytes per second that the guests of each visible host received and sent in the " +
+			"last `hours` hours, with the same points in time for all hosts, at most 2,000. A point without data is " +
+			"null.",
 	})
 	const receiver = "/api/v1/metrics/remote-write"
 	op.Get(a, receiver, h.receiver, op.Spec{

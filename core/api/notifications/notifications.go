@@ -40,11 +40,12 @@ const form = "`settings` and `secrets` depend on the kind; an asterisk marks req
 	"are sent as a digest. A failed message is retried for 24 hours with increasing delays, or with the delay that " +
 	"the receiver requests by `Retry-After`.\n\n" +
 	"A webhook of the default team with `audit_actions` sends audit entries instead, as `audit` in the message. " +
-	"Each item names an action, such as `vm.start`, or the beginning of actions with an asterisk, such as `vm.*`; a " +
-	"single asterisk means all. It requires a `secret`, and `https://` unless `allow_private` is set. Entries are " +
-	"sent in the order of the audit log, from now on, without hourly limit and quiet hours; if the receiver does " +
-	"not accept an entry, the following ones wait. At most 1,000 entries wait as messages, the others in the audit " +
-	"log. An entry that is older than a day when its turn comes is not sent, but counted in `audit_skipped`."
+	"Each item names an action, such as `vm.start`, or all actions that begin with the text before an asterisk, " +
+	"such as `vm.*`; a single asterisk means all. It requires a `secret`, and `https://` unless `allow_private` is " +
+	"set. Entries are sent in the order of the audit log, from now on, without hourly limit and quiet hours; if the " +
+	"receiver does not accept an entry, the following ones wait. At most 1,000 entries wait as messages, the others " +
+	"in the audit log. An entry that is older than a day when its turn comes is not sent, but counted in " +
+	"`audit_skipped`."
 
 // Register declares the operations of this package.
 func Register(a *op.API, deps Deps) {
