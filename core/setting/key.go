@@ -22,14 +22,14 @@ var (
 	AuditRetention = whole("audit.retention_days", 0, 0, 36500,
 		"Days to keep rows of the audit log, 0 to 36500; 0 keeps them forever")
 	AuditAddressDays = whole("audit.address_days", 0, 0, 36500,
-		"Days after which client addresses are removed from rows of the audit log, 0 to 36500; 0 keeps them as long as the rows. "+
-			"Removed addresses cannot be restored. The log still verifies")
+		"Days after which client addresses are removed from rows of the audit log, 0 to 36500; 0 keeps them as long "+
+			"as the rows. Removed addresses cannot be restored. The log can still be verified")
 	JobsKeep = whole("jobs.keep_days", 90, 1, 36500,
 		"Days to keep finished jobs and their transcripts, 1 to 36500")
 	DetailsPerMinute = whole("poll.details_per_minute", 20, 0, 600,
-		"Guest configurations to read in the background, at most, per cluster and minute, 0 to 600. They show which guests use a "+
-			"bridge or a storage. While an alert rule watches failed tasks, Hostler reads the cluster's tasks instead of one "+
-			"configuration every three minutes. 0 reads neither")
+		"Maximum number of guest configurations to read in the background per cluster and minute, 0 to 600. They "+
+			"show which guests use a bridge or a storage. While an alert rule watches failed tasks, Hostler reads "+
+			"the cluster's tasks every three minutes, each time instead of one configuration. 0 reads neither")
 	BackupMaxAge = whole("backup.max_age_days", 7, 1, 3650,
 		"Days after which the newest backup of a guest is too old, 1 to 3650. A guest's tag backup-<n>d overrides it")
 	BackupReportAt = Key[string]{"backup.report_at",

@@ -29,10 +29,10 @@ func registerWindows(a *op.API, h handlers) {
 	op.Post(a, "/api/v1/maintenance-windows", h.createWindow, op.Spec{
 		ID: "create_maintenance_window", Summary: "Create a maintenance window", Tag: tag, Role: identity.Admin,
 		Status: http.StatusCreated, Audit: op.Audit{Action: "maintenance_window.create"}, Replay: h.windowMade, Faults: windowFaults,
-		Description: "While a window is open, the alerts that it covers send no notifications when they are raised or " +
-			"resolved. They are listed with its ID. When it ends, alerts that are still open are sent, and so is the " +
-			"resolution of alerts that were sent before. Alerts that were raised and resolved during the window are " +
-			"never sent.\n\n" +
+		Description: "While a window is open, the alerts that it covers send no notifications when they are raised " +
+			"or resolved. These alerts are listed with the ID of the window. When the window ends, alerts that are " +
+			"still open are sent, and so is the resolution of alerts that were sent before. Alerts that were raised " +
+			"and resolved during the window are never sent.\n\n" +
 			opening +
 			"\n\n" +
 			"An instance has at most 500 windows; creating more is 409 `conflict`.",

@@ -58,11 +58,11 @@ func Register(a *op.API, deps Deps) {
 	op.Patch(a, "/api/v1/vms/:vm_id", h.patchVM, op.Spec{
 		ID: "reconfigure_vm", Summary: "Change the configuration of a VM", Tag: "VMs", Role: identity.Operator, On: op.VM,
 		Calls: true, Needs: endpoint.Lifecycle, Audit: op.Audit{Action: "vm.reconfigure"}, Timeout: changeTime,
-		Description: "Changes the configuration immediately, without a job. 409 `guest_busy` while a job works on the " +
-			"VM. The service sends one request for all values and texts and then one for each disk; none is repeated. " +
-			"If a later one fails, `done` in the response lists the changed fields, and `unknown` those with an " +
-			"unknown result. A successful response returns the active configuration and the changes that wait for a " +
-			"restart. An outdated `digest` is 409 `digest_conflict`.",
+		Description: "Changes the configuration immediately, without a job. 409 `guest_busy` while a job works on " +
+			"the VM. The service sends one request for all fields except `disks`, and then one for each disk; none " +
+			"is repeated. If a later one fails, `done` in the response lists the changed fields, and `unknown` " +
+			"those with an unknown result. A successful response returns the active configuration and the changes " +
+			"that wait for a restart. An outdated `digest` is 409 `digest_conflict`.",
 	})
 	op.Patch(a, "/api/v1/apps/:app_id", h.patchApp, op.Spec{
 		ID: "reconfigure_app", Summary: "Change an app and its container", Tag: "Apps", Role: identity.Operator, On: op.App, Calls: true,

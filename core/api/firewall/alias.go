@@ -10,7 +10,8 @@ import (
 
 // lacking is the part of descriptions that says which scopes have no aliases
 // and IP sets.
-const lacking = "On most hypervisors, nodes and security groups have none: 501 `unsupported_at_scope`. "
+const lacking = "On most hypervisors, nodes and security groups have neither aliases nor IP sets: 501 " +
+	"`unsupported_at_scope`. "
 
 func (h handlers) registerAliases(a *op.API, d declared) {
 	const things, one = "/aliases", "/aliases/:name"

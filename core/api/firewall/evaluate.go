@@ -19,10 +19,10 @@ import (
 const reachRows = 200
 
 func (h handlers) registerEvaluation(a *op.API) {
-	const ends = "An end is one of `{\"vm_id\":3}` or `{\"app_id\":4}`, each with `nic` if it has several, " +
+	const ends = "An end is one of `{\"vm_id\":3}` or `{\"app_id\":4}`, each with `nic` if it has several NICs, " +
 		"`{\"host_id\":1,\"node\":\"node1\"}`, `{\"address\":\"192.0.2.7\"}`, which is a node or an outside " +
-		"address, and `{\"outside\":true}`. `address` together with one of the others selects one of its " +
-		"addresses. At least one end is a guest or a node, and both belong to one cluster. "
+		"address, and `{\"outside\":true}`. `address` together with one of the others selects one of its addresses. " +
+		"At least one end is a guest or a node, and both belong to one cluster. "
 	const truth = "The rules are evaluated for the first packet of a connection; routing and listening programs are " +
 		"not considered. The firewall is read from the hypervisor; nothing is sent, changed or stored. Parts that " +
 		"cannot be read are reported as unknown. `at` is `current`, or the ID of a draft. 501 `unsupported` if the " +
@@ -38,9 +38,9 @@ func (h handlers) registerEvaluation(a *op.API) {
 	op.Post(a, "/api/v1/firewall/reach", h.reach, op.Spec{
 		ID: "list_firewall_reach", Summary: "List who can reach a guest or node", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
 		Calls: true, ReadOnly: true, Timeout: changeTime,
-		Description: "Returns one row for the outside, with an address that no rule should contain, and one row for " +
-			"each guest of the cluster that the caller can see, at most `limit` in total. Each row lists the ports " +
-			"that the sender can reach, and whether a ping is accepted. " + ends + truth,
+		Description: "Returns one row for the outside, represented by an address that no rule should contain, and " +
+			"one row for each guest of the cluster that the caller can see, at most `limit` in total. Each row " +
+			"lists the ports that the sender can reach, and whether a ping is accepted. " + ends + truth,
 	})
 }
 

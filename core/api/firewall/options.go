@@ -13,8 +13,8 @@ func (h handlers) registerOptions(a *op.API, d declared) {
 		"Reads from the hypervisor. Options that are not set are null, and the hypervisor's default applies. `other` "+
 			"contains options that not all hypervisors have."))
 	op.Put(a, d.path+"/options", h.changeOptions, d.write("change_%_options", "Change the firewall options", "/options",
-		"options_change", "Absent fields are kept; null, or the name of an option in `delete`, resets the option to "+
-			"the hypervisor's default. Options that this scope does not have are 422. The response contains all "+
+		"options_change", "Absent fields are kept. To reset an option to the hypervisor's default, send null or "+
+			"name the option in `delete`. Options that this scope does not have are 422. The response contains all "+
 			"options after the change. "+stale))
 }
 

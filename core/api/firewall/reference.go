@@ -9,8 +9,8 @@ import (
 
 func (h handlers) registerReferences(a *op.API, d declared) {
 	op.Get(a, d.path+"/refs", h.references, d.read("list_%_refs", "List the objects for firewall rules", "/refs",
-		"Lists the aliases and IP sets that `source` and `dest` of rules can use in this scope, including those of the "+
-			"cluster. On most hypervisors, nodes have none: 501 `unsupported_at_scope`."))
+		"Lists the aliases and IP sets that `source` and `dest` of rules can use in this scope, including those of "+
+			"the cluster. On most hypervisors, nodes have neither aliases nor IP sets: 501 `unsupported_at_scope`."))
 }
 
 func (h handlers) references(ctx context.Context, _ *struct{}) (*op.List[firewall.Reference], error) {

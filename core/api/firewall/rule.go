@@ -24,8 +24,9 @@ func (h handlers) registerRules(a *op.API, d declared) {
 			"only the hypervisor detects. "+stale+
 			"409 `guest_busy` while another change of this scope is running."))
 	op.Put(a, d.path+one, h.changeRule, d.write("change_%_rule", "Change a firewall rule", one, "rule_change",
-		"Absent fields are kept; null, or the name of a field in `delete`, removes the field; for `enable`, this "+
-			"disables the rule. A rule always has `type` and `action`: null keeps them. The rule keeps its position. "+stale))
+		"Absent fields are kept. To remove a field, send null or name the field in `delete`; for `enable`, this "+
+			"disables the rule. A rule always has `type` and `action`: null keeps them. The rule keeps its "+
+			"position. "+stale))
 	op.Delete(a, d.path+one, h.deleteRule, d.write("delete_%_rule", "Delete a firewall rule", one, "rule_delete",
 		"The rules below it move up. The response is the deleted rule. Send the `digest` of the list that `pos` was "+
 			"taken from: without it, the rule that is now at the position is deleted. "+stale))

@@ -49,11 +49,12 @@ func (h handlers) registerTemplates(a *op.API) {
 		ID: "create_firewall_draft_of_template", Summary: "Create a firewall draft from a template", Tag: tag, Role: identity.Operator,
 		On: op.Anywhere, Calls: true, Status: http.StatusCreated, Timeout: changeTime, Replay: h.draftAgain,
 		Audit: op.Audit{Action: "firewall.draft_create"},
-		Description: "Creates a draft with the changes that the scopes lack. Existing aliases, set members and rules " +
-			"are left out, even rules that differ only in the comment. An alias with another value there is 422. " +
-			"Options are set. With `replace`, the rules of each scope become exactly those of the template, and so do " +
-			"its aliases and the members of its sets; aliases and sets with other names are kept. The firewall does " +
-			"not change before the draft is committed. 409 `invalid_state` if nothing would change.",
+		Description: "Creates a draft with the changes that the scopes lack. Existing aliases, set members and " +
+			"rules are left out, even rules that differ only in the comment. An alias that exists in a scope with " +
+			"another value is 422. Options are set. With `replace`, the rules of each scope become exactly those of " +
+			"the template, and so do its aliases and the members of its sets; aliases and sets with other names are " +
+			"kept. The firewall does not change before the draft is committed. 409 `invalid_state` if nothing would " +
+			"change.",
 	})
 }
 

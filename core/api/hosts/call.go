@@ -48,12 +48,12 @@ func registerCalls(a *op.API, h handlers) {
 	op.Get(a, "/api/v1/hosts/:host_id/nodes/:node/hardware", h.nodeHardware, op.Spec{
 		ID: "get_node_hardware", Summary: "Get the hardware of a node", Tag: tag, Calls: true, Role: identity.Viewer, On: op.Host,
 		Needs: endpoint.Monitoring, Never504: true,
-		Description: "Reads six sections from the node at once, each with a separate time limit. A section that cannot " +
-			"be read is null and is listed in `unreadable` with the reason: `permission` (with the privilege and the " +
-			"command that grants it), `unsupported`, `timeout` or another. If none can be read, the response is 502 " +
-			"`hypervisor_error` with the reason of one of them. Disks are listed without waking them up. `wakes` lists " +
-			"those that may be in standby; `health=true` reads health and wear and may wake them up. The " +
-			"key of a subscription is masked.",
+		Description: "Reads six sections from the node at once, each with a separate time limit. A section that " +
+			"cannot be read is null and is listed in `unreadable` with the reason: `permission` (with the privilege " +
+			"and the command that grants it), `unsupported`, `timeout` or another. If none can be read, the " +
+			"response is 502 `hypervisor_error` with the reason of one of them. Disks are listed without waking " +
+			"them up. `wakes` marks the disks that may be in standby; `health=true` also reads the health and wear " +
+			"of disks, which may wake these up. The key of a subscription is masked.",
 	})
 	op.Get(a, "/api/v1/hosts/:host_id/tasks", h.tasks, op.Spec{
 		ID: "list_host_tasks", Summary: "List the tasks of a host", Tag: tag, Calls: true, Role: identity.Viewer, On: op.Host,

@@ -61,23 +61,22 @@ func Register(a *op.API, deps Deps) {
 		Audit: op.Audit{Action: "host.create"}, Replay: h.created,
 		Description: "Verifies the endpoint with its monitoring token before anything is stored. A given " +
 			"`tls_fingerprint` is enforced from the first connection. Without one, `verify_tls` true verifies the " +
-			"certificate against the system's certificate authorities and the name; false pins the certificate that is " +
-			"presented now. Missing privileges are listed in `verification` and do not prevent the enrolment. Failures " +
-			"are 502 `hypervisor_error` with `reason`, or `token_rejected`. A server that is enrolled with another " +
-			"address is 409 `already_enrolled`, with its `host_id` if you are an admin of that host's team; each node " +
-			"of a cluster can be a separate host. An instance has at most 10,000 hosts; enrolling more is 409 " +
-			"`conflict`. The host belongs to the team `default` until it is moved. The first poll starts at once. A " +
-			"one-time code pins the certificate that it contains, and is exchanged for a credential after all other " +
-			"checks. If the enrolment fails afterwards, `credential_id` in the response is the credential that the " +
-			"hypervisor still trusts although it is not used; 504 `outcome_unknown` if the response to the code was " +
-			"lost. A `driver` that is not installed is 422, with the names of the running ones.\n\n" +
-			"`paste` accepts the output of the token script: the host is stored with the tokens of all capabilities in " +
-			"it, which must include `monitoring`, or not at all. All tokens are verified before any is stored; if one " +
-			"fails, `tokens` in the response has a row for each. An invalid paste is 422; the response never repeats " +
-			"any of it.\n\n" +
+			"certificate against the system's certificate authorities and the name; false pins the certificate that " +
+			"is presented now. Missing privileges are listed in `verification` and do not prevent the enrolment. " +
+			"Failures are 502 `hypervisor_error` with `reason`, or `token_rejected`. A server that is enrolled with " +
+			"another address is 409 `already_enrolled`, with its `host_id` if you are an admin of that host's team; " +
+			"each node of a cluster can be a separate host. An instance has at most 10,000 hosts; enrolling more is " +
+			"409 `conflict`. The host belongs to the team `default` until it is moved. The first poll starts at " +
+			"once. A one-time code pins the certificate that it contains, and is exchanged for a credential after " +
+			"all other checks. If the enrolment fails afterwards, `credential_id` in the response is the credential " +
+			"that the hypervisor still trusts although it is not used; 504 `outcome_unknown` if the response to the " +
+			"code was lost. A `driver` that is not installed is 422, with the names of the running ones.\n\n" +
+			"`paste` accepts the output of the token script, which must contain a token for `monitoring`. All " +
+			"tokens are verified before the host is stored with them. If one fails, nothing is stored, and `tokens` " +
+			"in the response has a row for each. An invalid paste is 422; the response never repeats any of it.\n\n" +
 			"`ssh_enroll` creates an SSH key for the host; `ssh.pending` in the response has the line for its " +
-			"authorized_keys, and POST `ssh/verify` tests it. It requires `ssh_consent`; otherwise the response is 409 " +
-			"`consent_required` with the text in `consent`. A driver without SSH support is 501 `unsupported`.",
+			"authorized_keys, and POST `ssh/verify` tests it. It requires `ssh_consent`; otherwise the response is " +
+			"409 `consent_required` with the text in `consent`. A driver without SSH support is 501 `unsupported`.",
 	})
 	op.Get(a, "/api/v1/hosts/capabilities", h.capabilities, op.Spec{
 		ID: "list_capabilities", Summary: "List capabilities of tokens", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
@@ -113,7 +112,7 @@ func Register(a *op.API, deps Deps) {
 	op.Put(a, "/api/v1/hosts/self", h.setSelf, op.Spec{
 		ID: "set_self_host", Summary: "Set the host on which the service runs", Tag: tag, Role: identity.Admin,
 		Audit:       op.Audit{Action: "host.set_self"},
-		Description: "null or an absent key means that it runs on none of the hosts.",
+		Description: "Set `host_id` to null, or omit it, if the service runs on none of the hosts.",
 	})
 	op.Get(a, "/api/v1/hosts/:host_id", h.get, op.Spec{
 		ID: "get_host", Summary: "Get a host", Tag: tag, Role: identity.Viewer, On: op.Host,
@@ -132,9 +131,9 @@ func Register(a *op.API, deps Deps) {
 		ID: "remove_host", Summary: "Remove a host", Tag: tag, Role: identity.Owner, On: op.Host, Status: http.StatusOK,
 		Audit:   op.Audit{Action: "host.remove"},
 		Confirm: op.Confirm{When: op.ConfirmAlways, Field: "name"}, Plan: true,
-		Description: "Deletes its tokens, apps and cached guests; nothing changes on the hypervisor. `confirm` must be " +
-			"its name (409 `confirm_required`). Refused if the host has apps (409 `host_has_apps`) unless " +
-			"`forget_apps` is given, and if it has unfinished jobs (409 `conflict`).",
+		Description: "Deletes the host with its tokens, apps and cached guests; nothing changes on the hypervisor. " +
+			"`confirm` must be the name of the host (409 `confirm_required`). Refused if the host has apps (409 " +
+			"`host_has_apps`) unless `forget_apps` is given, and if it has unfinished jobs (409 `conflict`).",
 	})
 	registerTokens(a, h)
 	registerCalls(a, h)

@@ -15,10 +15,11 @@ func registerPeers(a *op.API, h handlers) {
 	op.Get(a, "/api/v1/hosts/:host_id/peers", h.peers, op.Spec{
 		ID: "list_peers", Summary: "List the other nodes of a host's cluster", Tag: tag, Calls: true, Role: identity.Admin, On: op.Host,
 		Needs: endpoint.Monitoring, Unsupported: true,
-		Description: "Connects to each node before the response, 32 at a time and for at most 5 s each, only with the " +
-			"monitoring token of the host; other tokens are tested during the enrolment. The connection requires the " +
-			"certificate that the host reports. Nothing is stored. A node that fails has a `reason` in its row. " +
-			"Addresses that the cluster reports are checked like entered ones. The list is not paged.",
+		Description: "Connects to each node before it responds, 32 at a time and for at most 5 s each. Only the " +
+			"monitoring token of the host is used; other tokens are tested during the enrolment. The connection " +
+			"requires the certificate that the host reports. Nothing is stored. A node that fails has a `reason` in " +
+			"its row. Addresses that the cluster reports are checked like addresses that you enter. The list is not " +
+			"paged.",
 	})
 	op.Post(a, "/api/v1/hosts/:host_id/peers", h.enrolPeers, op.Spec{
 		ID: "enrol_peers", Summary: "Enrol other nodes of a host's cluster", Tag: tag, Role: identity.Owner, On: op.Host,

@@ -18,11 +18,11 @@ func registerPower(a *op.API, h handlers) {
 		ID: "power_node", Summary: "Reboot or shut down a node", Tag: tag, Calls: true, Role: identity.Owner, On: op.Host, Plan: true,
 		Needs: endpoint.NodePower, Status: http.StatusAccepted, Unsupported: true, Replay: h.poweredAgain,
 		Audit: op.Audit{Action: "node.power", Target: "node"}, Confirm: op.Confirm{When: op.ConfirmAlways, Field: "node"},
-		Description: "Starts a job. 409 `confirm_required` until `confirm` is the name of the node; `self_target` with " +
-			"the same phrase if the service runs on the node. The job sends the command once and watches the node " +
-			"through other enrolled nodes of its cluster, or else through the host. A reboot succeeds when the node is " +
-			"back with a shorter uptime; a `shutdown` succeeds when the node has not responded for 15 s. The job fails " +
-			"if the node is still up after 20 minutes, or is not back 20 minutes later. The command cannot be undone: " +
+		Description: "Starts a job. 409 `confirm_required`, or `self_target` if the service runs on the node, until " +
+			"`confirm` is the name of the node. The job sends the command once and watches the node through other " +
+			"enrolled nodes of its cluster, or else through the host. A reboot succeeds when the node is back with " +
+			"a shorter uptime; a `shutdown` succeeds when the node has not responded for 15 s. The job fails if the " +
+			"node is still up after 20 minutes, or is not back 20 minutes later. The command cannot be undone: " +
 			"canceling the job only stops the watch.",
 	})
 }

@@ -16,16 +16,16 @@ func registerTokens(a *op.API, h handlers) {
 		Status: http.StatusOK,
 		Audit:  op.Audit{Action: "host.rotate_credentials"},
 		Description: "Verifies the new token with the host before it replaces the old one: a rejected token is 502 " +
-			"`token_rejected`, and the old one is kept. This also adds the first token of another capability. A " +
-			"one-time code is exchanged as for enrolling. A capability that the driver of the host does not have is " +
-			"501 `unsupported`.\n\n" +
+			"`token_rejected`, and the old one is kept. The same request adds a token for a capability that has " +
+			"none yet. A one-time code is exchanged as for enrolling. A capability that the driver of the host does " +
+			"not have is 501 `unsupported`.\n\n" +
 			"`rotate_ssh` creates a new SSH key for the host, or the first one; `public_key` in the response is its " +
 			"line for authorized_keys, and `install_command` adds that line. The key is pending until POST " +
 			"`ssh/verify` succeeds; the old key is used until then. It requires recorded consent, or `ssh_consent`: " +
 			"409 `consent_required` has the text. A driver without SSH support is 501 `unsupported`.\n\n" +
 			"`paste` accepts the output of the token script: all tokens in it are verified and then stored in one " +
-			"step. If one fails, none is stored, and `tokens` in the response has a row for each. An invalid paste is " +
-			"422; the response never repeats any of it.",
+			"step. If one fails, none is stored, and `tokens` in the response has a row for each. An invalid paste " +
+			"is 422; the response never repeats any of it.",
 	})
 	op.Delete(a, "/api/v1/hosts/:host_id/credentials/:kind", h.removeToken, op.Spec{
 		ID: "delete_host_credential", Summary: "Delete a token or the SSH key", Tag: tag, Role: identity.Owner, On: op.Host,

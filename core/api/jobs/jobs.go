@@ -62,11 +62,11 @@ func Register(a *op.API, deps Deps) {
 	op.Retry[retryInput, retryResult](a, "/api/v1/jobs/:job_id/retry", h.retry, op.Spec{
 		ID: "retry_job", Summary: "Retry a job", Tag: tag, Role: identity.Operator, On: op.Job, Calls: true,
 		Status: http.StatusAccepted, Confirm: op.Confirm{When: op.ConfirmSelf, Field: "target.name"},
-		Description: "Repeats the request that created the job, as you, with your rights and all checks, and returns " +
-			"its response. A request that requires confirmation needs `confirm` again. 409 `invalid_state` for a job " +
-			"that has not ended, a job that cannot be requested, and a job of an uploaded file, which is not kept. The " +
-			"same applies to a job with an unknown result whose task is still running on the hypervisor: wait until " +
-			"the task ends, then check its result.",
+		Description: "Repeats the request that created the job, as you, with your rights and all checks, and " +
+			"returns its response. A request that requires confirmation needs `confirm` again. 409 `invalid_state` " +
+			"for a job that has not ended, a job that cannot be requested, and the job of an upload, because its " +
+			"file is not kept. The same applies to a job with an unknown result whose task is still running on the " +
+			"hypervisor: wait until the task ends, then check its result.",
 	})
 	op.Post(a, "/api/v1/jobs/:job_id/cancel", h.cancel, op.Spec{
 		ID: "cancel_job", Summary: "Cancel a job", Tag: tag, Role: identity.Operator, On: op.Job, Status: http.StatusAccepted,
@@ -81,7 +81,7 @@ type listInput struct {
 	op.Page
 	Status string  `query:"status" enum:"queued,running,succeeded,failed,canceled,unknown" doc:"Only jobs with this status"`
 	Kind   string  `query:"kind" maxLength:"64" example:"vm.start" doc:"Only jobs of this kind"`
-	Target string  `query:"target" maxLength:"64" pattern:"^[a-z_]{1,32}:[0-9]{1,18}$" patternDescription:"a kind and an id such as vm:3" example:"vm:3" doc:"Only jobs on this object; a job that restores a backup over a guest is on both"`
+	Target string  `query:"target" maxLength:"64" pattern:"^[a-z_]{1,32}:[0-9]{1,18}$" patternDescription:"a kind and an id such as vm:3" example:"vm:3" doc:"Only jobs on this object; a job that restores a backup over a guest counts for both"`
 	Host   int64   `query:"host" minimum:"1" doc:"Only jobs that use this host"`
 	IDs    []int64 `query:"ids" maxItems:"500" example:"[57,58]" doc:"Only jobs with these IDs, separated by commas, such as those of one request"`
 }

@@ -27,16 +27,16 @@ func Register(a *op.API, deps Deps) {
 	op.Get(a, "/api/v1/meta/update", h.get, op.Spec{
 		ID: "get_update", Summary: "Get the update status of the service", Tag: tag, Role: identity.Viewer,
 		Aliases: []op.Alias{{Path: "/meta/update", ID: "get_meta_update"}},
-		Description: "Returns the running version, the newest signed release that can replace it, whether updates can " +
-			"be requested here (`can_self_apply`; `hint` explains why not), and the state of the last update. `state` " +
-			"is read from the files of the updater for each request: `idle` (no update yet), `requested` (the updater " +
-			"has not started it yet), `running`, `interrupted` (it continues automatically, at once or at the next " +
-			"start of the machine), `done`, `failed` (nothing was changed), `rolled_back` (the old version and its " +
-			"data were restored), `refused` (the request did not start a run). Data that cannot be read is listed in " +
-			"`problems`; the rest is still returned.\n\n" +
-			"Jobs of the kind `update.check` check for releases. Their schedule is enabled when the configuration of " +
-			"the updater gets a source and a channel. They request only the files of the release and send no data that " +
-			"identifies the instance.",
+		Description: "Returns the running version, the newest signed release that can replace it, whether updates " +
+			"can be requested here (`can_self_apply`; `hint` explains why not), and the state of the last update. " +
+			"`state` is read from the files of the updater for each request: `idle` (no update yet), `requested` " +
+			"(the updater has not started it yet), `running`, `interrupted` (it continues automatically, at once or " +
+			"at the next start of the machine), `done`, `failed` (nothing was changed), `rolled_back` (the old " +
+			"version and its data were restored), `refused` (the request did not start a run). Data that cannot be " +
+			"read is listed in `problems`; the rest is still returned.\n\n" +
+			"Jobs of the kind `update.check` check for releases. The schedule of these jobs is enabled when the " +
+			"configuration of the updater gets a source and a channel. The jobs request only the files of the " +
+			"release and send no data that identifies the instance.",
 	})
 	op.Post(a, "/api/v1/meta/update", h.request, op.Spec{
 		ID: "request_update", Summary: "Update the service", Tag: tag, Role: identity.Admin, Status: http.StatusAccepted,

@@ -46,15 +46,16 @@ func Register(a *op.API, deps Deps) {
 		ID: "scrape_guests", Summary: "Get the metrics of all guests in OpenMetrics format", Tag: tag, Role: identity.Viewer,
 		On: op.Anywhere, Content: []string{"application/openmetrics-text"}, Timeout: 5 * time.Minute,
 		Description: "Returns the last measured values of every guest that you can see, for Prometheus and other " +
-			"readers of OpenMetrics 1.0, as a stream. Use an API key with the scope `read`. Values that no poll has " +
-			"updated for five minutes, or for three polls if polls are less frequent, are left out. Every series has " +
-			"the labels `id`, `kind`, `name` and `cluster`; `hostler_guest_info` also has `host`, `node`, `ref` and " +
-			"`app`. At most four requests run at once (429).",
+			"readers of OpenMetrics 1.0, as a stream. Use an API key with the scope `read`. Values older than five " +
+			"minutes, or than three poll intervals if that is longer, are left out. Every series has the labels " +
+			"`id`, `kind`, `name` and `cluster`; `hostler_guest_info` also has `host`, `node`, `ref` and `app`. At " +
+			"most four requests run at once (429).",
 	})
 	op.Get(a, "/api/v1/network/throughput", h.throughput, op.Spec{
 		ID: "get_network_throughput", Summary: "Get the throughput of all hosts", Tag: "Network", Role: identity.Viewer, On: op.Anywhere,
-		Description: "Returns the bytes per second that the guests of each visible host received and sent in the last " +
-			"hours, with the same points in time for all hosts, at most 2,000. A point without data is null.",
+		Description: "Returns the bytes per second that the guests of each visible host received and sent in the " +
+			"last `hours` hours, with the same points in time for all hosts, at most 2,000. A point without data is " +
+			"null.",
 	})
 	const receiver = "/api/v1/metrics/remote-write"
 	op.Get(a, receiver, h.receiver, op.Spec{
@@ -66,11 +67,11 @@ func Register(a *op.API, deps Deps) {
 		ID: "set_remote_write", Summary: "Set the remote-write receiver", Tag: tag, Role: identity.Admin,
 		Audit: op.Audit{Action: "metrics.remote_write"},
 		Description: "Sends samples to a Prometheus (started with `--web.enable-remote-write-receiver`), a " +
-			"VictoriaMetrics or another receiver of remote write 1.0. It sends what polls measure of guests, nodes, " +
-			"hosts and storages, in order, with the names of GET /metrics/guests. A first receiver gets samples from " +
-			"now on; a receiver that replaces another one continues where that stopped. Unsent samples are kept as " +
-			"long as raw samples (`metrics.retention_raw_days`). The body replaces all settings: an absent password or " +
-			"token is removed. Redirects are not followed.",
+			"VictoriaMetrics or another receiver of remote write 1.0. The samples are the values that polls measure " +
+			"for guests, nodes, hosts and storages. They are sent in order, with the names of GET /metrics/guests. " +
+			"The first receiver gets samples from now on; a receiver that replaces another one continues where the " +
+			"old one stopped. Unsent samples are kept as long as raw samples (`metrics.retention_raw_days`). The " +
+			"body replaces all settings: an absent password or token is removed. Redirects are not followed.",
 	})
 	op.Delete(a, receiver, h.removeReceiver, op.Spec{
 		ID: "delete_remote_write", Summary: "Remove the remote-write receiver", Tag: tag, Role: identity.Admin,

@@ -50,7 +50,7 @@ type queryInput struct {
 	Metrics    []string  `query:"metric,explode" required:"true" minItems:"1" maxItems:"20" example:"[\"cpu\"]" doc:"cpu, cpu_max, memory, memory_max, memory_total, disk, disk_total, net_in, net_out, disk_read or disk_write; repeat for several"`
 	From       time.Time `query:"from" example:"2026-01-01T00:00:00Z" doc:"Start of the period; an hour before to if absent"`
 	To         time.Time `query:"to" example:"2026-01-02T00:00:00Z" doc:"End of the period; now if absent"`
-	Resolution string    `query:"resolution" enum:"raw,5m,1h" doc:"raw covers at most 7 days, 5m at most 100"`
+	Resolution string    `query:"resolution" enum:"raw,5m,1h" doc:"raw covers at most 7 days, 5m at most 100 days"`
 }
 
 func (h handlers) query(ctx context.Context, in *queryInput) (*op.Body[Series], error) {

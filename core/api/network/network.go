@@ -57,33 +57,34 @@ func Register(a *op.API, deps Deps) {
 	op.Put(a, one, h.edit, op.Spec{
 		ID: "edit_bridge", Summary: "Stage a change to an interface", Tag: tag, Role: identity.Admin, On: op.Host, Calls: true,
 		Needs: endpoint.Lifecycle, Audit: op.Audit{Action: "network.edit", Target: "iface"}, Timeout: changeTime,
-		Description: "Fields that are absent from `config` are kept, and null clears one; settings that this service " +
-			"does not know are kept, too. A change that affects guests on a bridge is 409 `bridge_in_use` with " +
-			"`guests` until `confirm` is the name of the interface. This includes changes of the NIC, bond or VLAN " +
-			"below the bridge, and changes while configurations of guests on the node were not read yet (`unknown`). " +
-			"Any change ends an address that comes from the network (`dynamic`, `dynamic6`): 422 until `cidr` or " +
-			"`cidr6` sets its replacement.",
+		Description: "Fields that are absent from `config` are kept, and null clears one; settings that this " +
+			"service does not know are kept, too. A change that affects guests on a bridge is 409 `bridge_in_use` " +
+			"with `guests` until `confirm` is the name of the interface. This includes changes of the NIC, bond or " +
+			"VLAN below the bridge, and any change while configurations of guests on the node have not been read " +
+			"yet (`unknown`). If the interface gets an address from the network (`dynamic`, `dynamic6`), any change " +
+			"ends that: 422 until `config` contains `cidr` or `cidr6` with a new address, or null for none.",
 	})
 	op.Delete(a, one, h.remove, op.Spec{
 		ID: "delete_bridge", Summary: "Stage the removal of an interface", Tag: tag, Role: identity.Admin, On: op.Host, Calls: true,
 		Needs: endpoint.Lifecycle, Audit: op.Audit{Action: "network.delete", Target: "iface"}, Timeout: changeTime,
-		Description: "Stages the removal of an interface. A bridge with guests, or while configurations of guests on " +
-			"the node were not read yet, is 409 `bridge_in_use` with `guests` and `unknown` until `confirm` is its " +
-			"name. An interface that others depend on, and a physical NIC, are 409 `invalid_state`.",
+		Description: "Stages the removal of an interface. If guests use a bridge, or configurations of guests on " +
+			"the node have not been read yet, the response is 409 `bridge_in_use` with `guests` and `unknown` until " +
+			"`confirm` is the name of the bridge. An interface that other interfaces depend on, and a physical NIC, " +
+			"are 409 `invalid_state`.",
 	})
 	op.Post(a, "/api/v1/network/:host_id/:node/apply", h.apply, op.Spec{
 		ID: "apply_network", Summary: "Apply the staged network changes of a node", Tag: tag, Role: identity.Admin, On: op.Host,
 		Calls: true, Plan: true, Needs: endpoint.Lifecycle, Status: http.StatusAccepted,
 		Audit:  op.Audit{Action: "network.apply", Target: "node"},
 		Replay: h.startedAgain, Confirm: op.Confirm{When: op.ConfirmAlways, Field: "node"},
-		Description: "Starts a job. 409 `confirm_required` until `confirm` is the name of the node; `self_target` with " +
-			"the same phrase if the change affects the connection of this service to the node, or if this is not " +
-			"known: the first effect of the plan explains why. The job waits up to a minute until the node responds " +
-			"and keeps responding for some seconds, and reports the result. If it fails, its transcript contains the " +
-			"commands to enter at the console of the node. 409 `invalid_state` if nothing is staged. With SSH access " +
-			"to the node, a rollback timer on the node, which does not depend on this service, restores the current " +
-			"network after `undo_after_s` unless it is canceled; the plan shows this. With `undo_after_s`, a node " +
-			"without SSH access is 409 `ssh_not_enrolled` or `consent_required`.",
+		Description: "Starts a job. 409 `confirm_required` until `confirm` is the name of the node. The code is " +
+			"`self_target` instead if the change affects the connection of this service to the node, or if this is " +
+			"not known; the first effect of the plan explains why. The job waits up to a minute until the node " +
+			"responds and keeps responding for some seconds, and reports the result. If it fails, its transcript " +
+			"contains the commands to enter at the console of the node. 409 `invalid_state` if nothing is staged. " +
+			"With SSH access to the node, a rollback timer on the node, which does not depend on this service, " +
+			"restores the current network after `undo_after_s` unless it is canceled; the plan shows this. With " +
+			"`undo_after_s`, a node without SSH access is 409 `ssh_not_enrolled` or `consent_required`.",
 	})
 	op.Post(a, "/api/v1/network/:host_id/:node/revert", h.revert, op.Spec{
 		ID: "revert_network", Summary: "Discard the staged network changes of a node", Tag: tag, Role: identity.Admin, On: op.Host, Calls: true,

@@ -60,10 +60,10 @@ func Register(a *op.API, deps Deps) {
 		op.Put(a, path+"/:iface", h.change, op.Spec{
 			ID: "change_" + s.kind + "_nic", Summary: "Change a network interface of " + s.one, Tag: s.tag, Role: identity.Operator, On: s.on,
 			Calls: true, Needs: endpoint.Lifecycle, Audit: op.Audit{Action: s.kind + ".change_nic", Target: "iface"}, Timeout: changeTime,
-			Description: "Changes the NIC at once, in one request to the hypervisor. Absent fields are kept; null removes " +
-				"a value. `iface` is the key of the NIC, such as net0, or its name in the container. 409 `guest_busy` " +
-				"while a job works on the guest. An outdated `digest` is 409 `digest_conflict`. The response does not read " +
-				"addresses." +
+			Description: "Changes the NIC at once, in one request to the hypervisor. Absent fields are kept; null " +
+				"removes a value. `iface` is the key of the NIC, such as net0, or its name in the container. 409 " +
+				"`guest_busy` while a job works on the guest. An outdated `digest` is 409 `digest_conflict`. The " +
+				"addresses that the guest reports are not read for the response." +
 				s.besides,
 		})
 	}

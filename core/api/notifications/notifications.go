@@ -24,28 +24,27 @@ const tag = "Notifications"
 // share.
 const form = "`settings` and `secrets` depend on the kind; an asterisk marks required ones.\n\n" +
 	"| kind | settings | secrets |\n|---|---|---|\n| `webhook` | `url`* | `secret`, `token` |\n| `smtp` | " +
-	"`server`*, `from`*, `to`*, `security`, `username` | `password` |\n| `ntfy` | `topic`*, `url` | `token` " +
-	"|\n| `gotify` | `url`* | `token`* |\n| `discord`, `slack`, `teams` | | `url`* |\n| `telegram` | `chat`*, " +
-	"`url` | `token`* |\n| `matrix` | `url`*, `room`* | `token`* |\n| `pushover` | `url`, `device` | `token`*, " +
-	"`user`* |\n\n" +
+	"`server`*, `from`*, `to`*, `security`, `username` | `password` |\n| `ntfy` | `topic`*, `url` | `token` |\n| " +
+	"`gotify` | `url`* | `token`* |\n| `discord`, `slack`, `teams` | | `url`* |\n| `telegram` | `chat`*, `url` | " +
+	"`token`* |\n| `matrix` | `url`*, `room`* | `token`* |\n| `pushover` | `url`, `device` | `token`*, `user`* |\n\n" +
 	"A webhook is a POST in the format of [Standard Webhooks](https://www.standardwebhooks.com): `webhook-id`, " +
 	"which is the same for each attempt, `webhook-timestamp`, and with a `secret` `webhook-signature`, the " +
-	"HMAC-SHA256 of ID, timestamp and body. `token` is sent as a bearer token. Redirects are not followed and " +
-	"no proxy is used. Private addresses are refused unless `allow_private` is set, which requires an owner of " +
-	"the instance; loopback and link-local addresses are refused unless the configuration of the service " +
-	"allows them. The check applies to the resolved address, not to the name. Secrets are sent only over " +
-	"`https://`, except to private addresses.\n\n" +
-	"A channel of a team sends events of the objects of that team; a channel of the default team sends all " +
-	"events. Its `routes` filter them. It sends the start and the end of an incident once each, and the end " +
-	"only if the start was sent. Messages beyond `hourly_cap` per hour, and incidents that started and ended " +
-	"in `quiet_hours`, are sent as a digest. A failed message is retried for 24 hours with increasing delays, " +
-	"or with the delay that the receiver requests by `Retry-After`.\n\n" +
-	"A webhook of the default team with `audit_actions` sends audit entries instead, as `audit` in the " +
-	"message: those with one of the named actions, such as `vm.start`, or with an action that starts with the " +
-	"text before an asterisk, such as `vm.*`; a single asterisk means all. It requires a `secret`, and " +
-	"`https://` unless `allow_private` is set. Entries are sent in the order of the audit log, from now on, " +
-	"without hourly limit and quiet hours; if one is not accepted, the following ones wait. At most 1,000 wait " +
-	"as messages, the others in the audit log; entries older than a day when their turn comes are counted in " +
+	"HMAC-SHA256 of ID, timestamp and body. `token` is sent as a bearer token. Redirects are not followed and no " +
+	"proxy is used. Private addresses are refused unless `allow_private` is set, which requires an owner of the " +
+	"instance; loopback and link-local addresses are refused unless the configuration of the service allows them. " +
+	"The check applies to the resolved address, not to the name. Secrets are sent only over `https://`, except to " +
+	"private addresses.\n\n" +
+	"A channel of a team sends events of the objects of that team; a channel of the default team sends all events. " +
+	"Its `routes` filter them. It sends the start and the end of an incident once each, and the end only if the " +
+	"start was sent. Messages beyond `hourly_cap` per hour, and incidents that started and ended in `quiet_hours`, " +
+	"are sent as a digest. A failed message is retried for 24 hours with increasing delays, or with the delay that " +
+	"the receiver requests by `Retry-After`.\n\n" +
+	"A webhook of the default team with `audit_actions` sends audit entries instead, as `audit` in the message. " +
+	"Each item names an action, such as `vm.start`, or all actions that begin with the text before an asterisk, " +
+	"such as `vm.*`; a single asterisk means all. It requires a `secret`, and `https://` unless `allow_private` is " +
+	"set. Entries are sent in the order of the audit log, from now on, without hourly limit and quiet hours; if the " +
+	"receiver does not accept an entry, the following ones wait. At most 1,000 entries wait as messages, the others " +
+	"in the audit log. An entry that is older than a day when its turn comes is not sent, but counted in " +
 	"`audit_skipped`."
 
 // Register declares the operations of this package.
@@ -63,9 +62,9 @@ func Register(a *op.API, deps Deps) {
 		Description: "The caller must be an admin of the channel's team. " +
 			form +
 			"\n\n" +
-			"A team has at most 100 channels; creating more is 409 `conflict`. `account_mail` makes a mail channel of " +
-			"the default team notify users, at their own addresses, of log-ins to their accounts from new places; a " +
-			"second such channel is 409 `conflict`.",
+			"A team has at most 100 channels; creating more is 409 `conflict`. With `account_mail`, a mail channel " +
+			"of the default team notifies users, at their own addresses, of log-ins to their accounts from new " +
+			"places; a second such channel is 409 `conflict`.",
 	})
 	op.Get(a, one, h.get, op.Spec{
 		ID: "get_notification_channel", Summary: "Get a notification channel", Tag: tag, Role: identity.Admin, On: op.Channel,
@@ -74,9 +73,9 @@ func Register(a *op.API, deps Deps) {
 	op.Patch(a, one, h.update, op.Spec{
 		ID: "update_notification_channel", Summary: "Change a notification channel", Tag: tag, Role: identity.Admin, On: op.Channel,
 		Audit: op.Audit{Action: "notification_channel.update"},
-		Description: "`settings`, `quiet_hours` and `routes` are replaced as a whole. Given `secrets` are " +
-			"set, null clears one, and all others are kept. If the server, its certificate or the security changes, " +
-			"secrets that are sent to it must be given again. Queued messages are retried at once. " +
+		Description: "`settings`, `quiet_hours` and `routes` are replaced as a whole. In `secrets`, null clears a " +
+			"secret, and absent secrets are kept. If the server, its certificate or the security changes, secrets " +
+			"that are sent to it must be given again. Queued messages are retried at once. " +
 			form,
 	})
 	op.Delete(a, one, h.remove, op.Spec{

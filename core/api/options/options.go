@@ -41,9 +41,9 @@ func Register(a *op.API, deps Deps) {
 	op.Put(a, "/api/v1/vms/:vm_id/options", h.change, op.Spec{
 		ID: "change_vm_options", Summary: "Change the options of a VM", Tag: "VMs", Role: identity.Operator, On: op.VM, Calls: true,
 		Needs: endpoint.Lifecycle, Audit: op.Audit{Action: "vm.change_options"}, Timeout: changeTime, Faults: option.Faults,
-		Description: "Changes the options immediately. Absent fields are kept; null, or the name of an option in " +
-			"`delete`, resets the option to the hypervisor's default. Besides the firewall options, the body accepts " +
-			"the options in `keys` of GET with values of their types; any other key is 422 with the list of " +
+		Description: "Changes the options immediately. Absent fields are kept. To reset an option to the " +
+			"hypervisor's default, send null or name the option in `delete`. Besides the firewall options, the body " +
+			"accepts the options in `keys` of GET with values of their types; any other key is 422 with the list of " +
 			"supported ones. The VM's options are changed in one request to the hypervisor, then the firewall's in " +
 			"another; neither is repeated. If the second fails, `done` lists the changed options. Firewall options " +
 			"are 501 `unsupported` if the firewall has no options for guests. An outdated `digest` is 409 " +

@@ -28,21 +28,21 @@ const tag = "Schedules"
 // clocks is the part of the description that all operations which write a time
 // share.
 const clocks = "`cron` has exactly five fields: minute, hour, day of month, month and day of week, with lists, " +
-	"ranges, steps and names such as `MON` and `JAN`; the shortest interval is a minute. Seconds, macros such " +
-	"as `@daily`, and expressions that never match are not accepted. If both day fields are given, a day that " +
-	"matches either of them is due.\n\n" +
-	"`timezone` is a name in the IANA database. When its clock is set forward, a skipped time is due right " +
-	"after the gap; when it is set back, a repeated time is due the first time. An hourly expression follows " +
-	"elapsed time instead: it is due once in each hour.\n\n" +
-	"A schedule runs with the rights of the user who last saved it, which are checked at each run. If they are " +
-	"no longer sufficient, or the target no longer exists, the service disables the schedule and explains why " +
-	"in `disabled_reason`. A run that is not possible at the moment is skipped, and `last_error` explains why. " +
-	"A schedule that is overdue because the service was down runs once.\n\n" +
+	"ranges, steps and names such as `MON` and `JAN`; the shortest interval is a minute. Seconds, macros such as " +
+	"`@daily`, and expressions that never match are not accepted. If both day fields are given, a day that matches " +
+	"either of them is due.\n\n" +
+	"`timezone` is a name in the IANA database. When its clock is set forward, a skipped time is due right after " +
+	"the gap; when it is set back, a repeated time is due the first time. An hourly expression follows elapsed time " +
+	"instead: it is due once in each hour.\n\n" +
+	"A schedule runs with the rights of the user who last saved it, which are checked at each run. If they are no " +
+	"longer sufficient, or the target no longer exists, the service disables the schedule and explains why in " +
+	"`disabled_reason`. A run that is not possible at the moment is skipped, and `last_error` explains why. A " +
+	"schedule that is overdue because the service was down runs once.\n\n" +
 	"Schedules of backups and snapshots can select their guests at each run: `select` has either a `tag` or a " +
-	"`host_id`, and selects guests that the owner of the schedule can work on at that time. Refused and busy " +
-	"guests are left out. With `keep`, a successful run deletes the items that the schedule created for a " +
-	"guest, except the newest ones; items created otherwise and protected backups are kept. Therefore `keep` " +
-	"together with `protected` is 422. Parameters must name guests in exactly one way; otherwise 422."
+	"`host_id`, and selects guests that the owner of the schedule can work on at that time. Refused and busy guests " +
+	"are left out. With `keep`, a successful run deletes all but the newest `keep` items that the schedule created " +
+	"for a guest; other items and protected backups are kept. Therefore `keep` together with `protected` is 422. " +
+	"Parameters must name guests in exactly one way; otherwise 422."
 
 // Register declares the operations of this package.
 func Register(a *op.API, deps Deps) {
@@ -69,9 +69,10 @@ func Register(a *op.API, deps Deps) {
 		Unsupported: true, Audit: op.Audit{Action: "schedule.create"}, Replay: h.created, Faults: h.createFaults,
 		Description: clocks +
 			"\n\n" +
-			"You need the rights for the job now: the refusals are those of the operation that starts the same job. An " +
-			"API key with scopes needs the scope of the job's target, too, such as `vms:write`. Names need not be " +
-			"unique. An instance has at most 1000 schedules; creating more is 409 `conflict`.",
+			"You need the rights for the job when you create the schedule: the request is refused for the same " +
+			"reasons as one that starts the job. An API key with scopes needs the scope of the job's target, too, " +
+			"such as `vms:write`. Names need not be unique. An instance has at most 1000 schedules; creating more " +
+			"is 409 `conflict`.",
 	})
 	op.Patch(a, "/api/v1/schedules/:schedule_id", h.update, op.Spec{
 		ID: "update_schedule", Summary: "Change a schedule", Tag: tag, Role: identity.Admin,
@@ -90,10 +91,10 @@ func Register(a *op.API, deps Deps) {
 	op.Post(a, "/api/v1/schedules/:schedule_id/run", h.run, op.Spec{
 		ID: "run_schedule", Summary: "Run a schedule now", Tag: tag, Role: identity.Operator, Status: http.StatusAccepted,
 		Unsupported: true, Audit: op.Audit{Action: "schedule.run", Target: "schedule_id"}, Replay: h.ran,
-		Description: "Starts an additional run and returns its jobs, one for each guest, even of a disabled schedule; `next_run_at`, " +
-			"`last_run_at` and all " +
-			"other fields do not change. `requested_by` of the job is the caller; the job has the rights of the " +
-			"schedule's owner. An API key with scopes needs the scope of the job's target, too.",
+		Description: "Starts an additional run, even of a disabled schedule, and returns its jobs, one for each " +
+			"guest; `next_run_at`, `last_run_at` and all other fields do not change. `requested_by` of the job is " +
+			"the caller; the job has the rights of the schedule's owner. An API key with scopes needs the scope of " +
+			"the job's target, too.",
 	})
 }
 

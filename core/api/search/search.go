@@ -29,12 +29,13 @@ func Register(a *op.API, deps Deps) {
 			"come first, then names that start with the word, then names that contain it. The fields are `" +
 			strings.Join(search.Fields, "`, `") +
 			"`: the whole value must match, and `*` matches any text (`node:rack*`, `ip:10.0.0.*`). `is` accepts " +
-			"`guest`, `vm`, `container`, `app`, `template`, `host`, `node`, `storage`, `schedule`, `catalog` or `job`; " +
-			"`kind` is the kind of a job, `type` the type of a storage, and `team` and `host` accept an ID, too. A " +
-			"hyphen before a word or field negates it (`-tag:test`), and quotation marks keep spaces (`team:\"web " +
-			"shop\"`). Objects without a field do not match it. A field without a value is ignored, and a word with " +
-			"any other colon is a plain word. Without `q`, everything is listed. The newest 1000 jobs are searched, " +
-			"and older ones by their ID. Schedules are included for users with a role in the default team.",
+			"`guest`, `vm`, `container`, `app`, `template`, `host`, `node`, `storage`, `schedule`, `catalog` or " +
+			"`job`; `kind` is the kind of a job, `type` the type of a storage, and `team` and `host` accept an ID, " +
+			"too. A hyphen before a word or field negates it (`-tag:test`), and quotation marks keep spaces " +
+			"(`team:\"web shop\"`). An object that lacks a field does not match it. A field without a value is " +
+			"ignored, and any other word with a colon is a plain word. Without `q`, everything is listed. Only the " +
+			"newest 1000 jobs are searched; older ones are found by their ID. Schedules are included for users with " +
+			"a role in the default team.",
 	})
 }
 

@@ -28,8 +28,8 @@ func Register(a *op.API, deps Deps) {
 		ID: "complete_setup", Summary: "Create the first owner", Tag: "Setup", Secret: true, Public: true, Status: http.StatusCreated,
 		Audit: op.Audit{Action: "setup.complete"},
 		Description: "Requires the one-time token that the service writes to the file `setup-token` in its state " +
-			"directory; the log names the file. A wrong token is 401 `invalid_credentials`. It works once: afterwards " +
-			"the response is 409 `already_set_up`. It does not log in.",
+			"directory; the log names the file. A wrong token is 401 `invalid_credentials`. The token works once: " +
+			"afterwards the response is 409 `already_set_up`. The request does not log you in.",
 	})
 }
 

@@ -23,18 +23,18 @@ const tag = "Single sign-on"
 
 // form is the part of the description that all operations which write a
 // provider share.
-const form = "`issuer` is an `https://` URL below which its discovery document is found. Redirects are not " +
-	"followed and no proxy is used. Private addresses are refused unless `allow_private` is set; loopback and " +
-	"link-local addresses are refused unless the configuration of the service allows them. The check applies " +
-	"to the resolved address, not to the name.\n\n" +
-	"A user is identified by the provider's `sub`. The first log-in is linked to the account with the same " +
-	"email address if the provider reports `email_verified`, or does not report it and `trust_email` is set; " +
-	"the account of an owner is linked only after its own second factor. Without an account, `accounts` " +
-	"decides.\n\n" +
-	"The `rules` are applied at each log-in: in each team that a rule names, the account gets the highest role " +
-	"of its groups, and loses its role if it is in none of the groups; roles in other teams are kept. The last " +
-	"active owner with a password never loses that role. The second factor of an account is required unless " +
-	"the token contains `mfa` in `amr`."
+const form = "`issuer` is an `https://` URL below which its discovery document is found. Redirects are not followed " +
+	"and no proxy is used. Private addresses are refused unless `allow_private` is set; loopback and link-local " +
+	"addresses are refused unless the configuration of the service allows them. The check applies to the resolved " +
+	"address, not to the name.\n\n" +
+	"A user is identified by the provider's `sub`. The first log-in is linked to the account with the same email " +
+	"address if the provider reports it as verified (`email_verified`), or does not report `email_verified` and " +
+	"`trust_email` is set. An owner's account is linked only after its own second factor is verified. If no account " +
+	"has the address, `accounts` decides whether one is created.\n\n" +
+	"The `rules` are applied at each log-in: in each team that a rule names, the account gets the highest role of " +
+	"its groups, and loses its role if it is in none of the groups; roles in other teams are kept. The last active " +
+	"owner with a password never loses that role. The second factor of an account is required unless the token " +
+	"contains `mfa` in `amr`."
 
 // Register declares the operations of this package.
 func Register(a *op.API, deps Deps) {
@@ -49,8 +49,9 @@ func Register(a *op.API, deps Deps) {
 		Status: http.StatusCreated, Audit: op.Audit{Action: "identity_provider.create"}, Replay: h.again,
 		Description: form +
 			"\n\n" +
-			"A name that is taken, case-insensitive, and more than 20 providers are 409 `conflict`. At the provider, " +
-			"the client must allow the `redirect_uri` of the response, and `post_logout_redirect_uri` for log-outs.",
+			"A name that is taken, regardless of case, is 409 `conflict`. An instance has at most 20 providers; " +
+			"creating more is 409 `conflict`. At the provider, the client must allow the `redirect_uri` of the " +
+			"response, and `post_logout_redirect_uri` for log-outs.",
 	})
 	op.Get(a, one, h.get, op.Spec{
 		ID: "get_identity_provider", Summary: "Get an identity provider", Tag: tag, Role: identity.Owner,

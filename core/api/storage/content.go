@@ -27,22 +27,22 @@ func (h handlers) contents(a *op.API) {
 		Needs: endpoint.Lifecycle, Status: http.StatusAccepted, Audit: op.Audit{Action: "storage.delete_volume", Target: "volid"},
 		Confirm: op.Confirm{When: op.ConfirmAlways, Field: "name"},
 		Description: "Starts a job that deletes the volume. 409 `volume_in_use` with `guests` while it is in use: a " +
-			"disk while its guest, identified by the name of the volume, exists; an image while the configuration of a " +
-			"VM uses it; and a volume of which others are linked clones. The job checks this again on the hypervisor " +
-			"before it deletes anything, except for VMs whose configuration was read within the last hour and has not " +
-			"changed since. A protected backup is 409 `protected`, and a backup also requires the backup token of the " +
-			"host. 409 `confirm_required` until `confirm` is the name of the volume. `node` is required if several " +
-			"nodes have a storage of this name with separate content.",
+			"disk while its guest, identified by the name of the volume, exists; an image while the configuration " +
+			"of a VM uses it; and a volume that has linked clones. The job checks this again on the hypervisor " +
+			"before it deletes anything, except for VMs whose configuration was read within the last hour and has " +
+			"not changed since. A protected backup is 409 `protected`, and a backup also requires the backup token " +
+			"of the host. 409 `confirm_required` until `confirm` is the name of the volume. `node` is required if " +
+			"several nodes have a storage of this name with separate content.",
 	})
 	op.Post(a, one+"/content/download", h.download, op.Spec{
 		ID: "download_storage_content", Summary: "Download a file to a storage", Tag: tag, Role: identity.Admin, On: op.Host,
 		Calls: true, Needs: endpoint.Lifecycle, Status: http.StatusAccepted, Audit: op.Audit{Action: "storage.download", Target: "name"},
 		Replay: h.again,
 		Description: "Starts a job that follows the download. The node downloads the file from its own network and " +
-			"verifies the checksum. The node also resolves the name, so a name that resolves to a refused address, " +
-			"such as 127.0.0.1, is not refused. The query of `url` may contain a secret: it is in no response, audit " +
-			"entry or transcript of this service, but the task log of the hypervisor contains it. A URL with a user " +
-			"name and password is refused. An existing file with this name is 409 `conflict`.",
+			"verifies the checksum. The node also resolves the host name in `url`, so a host name that resolves to " +
+			"a refused address, such as 127.0.0.1, is not refused. The query of `url` may contain a secret: it is " +
+			"in no response, audit entry or transcript of this service, but the task log of the hypervisor contains " +
+			"it. A URL with a user name and password is refused. An existing file with this name is 409 `conflict`.",
 	})
 	op.Get(a, one+"/templates", h.templates, op.Spec{
 		ID: "list_storage_templates", Summary: "List container templates that can be downloaded", Tag: tag, Role: identity.Viewer,

@@ -18,10 +18,10 @@ func registerMembers(a *op.API, h handlers) {
 	op.Put(a, "/api/v1/teams/:team_id/members/:user_id", h.setMember, op.Spec{
 		ID: "set_team_member", Summary: "Set the role of a user in a team", Tag: tag, Role: identity.Owner,
 		Audit: op.Audit{Action: "team.member_set", Target: "team_id"},
-		Description: "Adds the user, or changes the role, from the user's next request. The body is required, so that " +
-			"an empty request does not make a user a viewer; `{}` means viewer. The keys `cidr`, `comment` and " +
-			"`nomatch` are accepted and ignored. The last active owner of the team `default` keeps that role (409 " +
-			"`last_owner`).",
+		Description: "Adds the user to the team, or changes the user's role in it, with effect from the user's next " +
+			"request. The body is required, so that an empty request does not make a user a viewer; `{}` means " +
+			"viewer. The deprecated keys `cidr`, `comment` and `nomatch` are accepted and ignored. The last active " +
+			"owner of the team `default` keeps that role (409 `last_owner`).",
 	})
 	op.Delete(a, "/api/v1/teams/:team_id/members/:user_id", h.removeMember, op.Spec{
 		ID: "remove_team_member", Summary: "Remove a user from a team", Tag: tag, Role: identity.Owner, Status: 200,

@@ -33,10 +33,10 @@ func Register(a *op.API, deps Deps) {
 	op.Post(a, "/api/v1/teams", h.create, op.Spec{
 		ID: "create_team", Summary: "Create a team", Tag: tag, Role: identity.Owner, Status: http.StatusCreated,
 		Audit: op.Audit{Action: "team.create"}, Replay: h.created,
-		Description: "Two teams may have the same name; the slug identifies them. Without `slug`, or with null, it is " +
-			"generated from the name in lower-case ASCII letters, with a number appended if it is taken. A given slug " +
-			"that is taken is 409 `conflict`; so is the 10,001st team. To move a host to the team, change the " +
-			"`team_id` of the host.",
+		Description: "Two teams may have the same name; the slug identifies them. Without `slug`, or with null, it " +
+			"is generated from the name in lower-case ASCII letters, with a number appended if it is taken. A given " +
+			"slug that is taken is 409 `conflict`. An instance has at most 10,000 teams; creating more is 409 " +
+			"`conflict`. To move a host to the team, change the `team_id` of the host.",
 	})
 	op.Patch(a, "/api/v1/teams/:team_id", h.patch, op.Spec{
 		ID: "patch_team", Summary: "Change a team", Tag: tag, Role: identity.Owner, Audit: op.Audit{Action: "team.update", Target: "team_id"},

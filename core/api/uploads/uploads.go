@@ -53,15 +53,15 @@ func Register(a *op.API, deps Deps) {
 				Doc: "Expected checksum of the file, in hexadecimal; a different one is 422, and the file is deleted"},
 		},
 		Description: "The service receives the whole file, computes its SHA-256, and then sends the file to the " +
-			"storage in the job that it returns. Fields can come before or after the file. Fields before the file are " +
-			"checked before the file is read: a name that is taken (409 `file_exists`, unless `overwrite` is true), a " +
-			"wrong file extension, a storage that does not accept such files or is unavailable. If any field comes " +
-			"before the file, all of them must; the others have their defaults. A file larger than the setting " +
-			"`upload.limit_mib` is 413 `too_large`. A file that would leave less than `upload.keep_free_mib` free in " +
-			"the folder of the service is 507 `insufficient_storage`. Uploads have no time limit, but a sender that " +
-			"pauses for 30 s, or sends less than 1 KiB a second, gets 408. An aborted upload leaves nothing behind. " +
-			"With `upload_id`, the client chooses the ID for GET /hosts/{host_id}/uploads/{upload_id}, which returns " +
-			"the progress on every instance.",
+			"storage in the job that it returns. Fields can come before or after the file. Fields before the file " +
+			"are checked before the file is read: a name that is taken (409 `file_exists`, unless `overwrite` is " +
+			"true), a wrong file extension, a storage that does not accept such files or is unavailable. If you " +
+			"send any field before the file, send all of them there: this check uses the default of each absent " +
+			"field. A file larger than the setting `upload.limit_mib` is 413 `too_large`. A file that would leave " +
+			"less than `upload.keep_free_mib` free in the folder of the service is 507 `insufficient_storage`. " +
+			"Uploads have no time limit, but a sender that pauses for 30 s, or sends less than 1 KiB a second, gets " +
+			"408. An aborted upload leaves nothing behind. With `upload_id`, the client chooses the ID for GET " +
+			"/hosts/{host_id}/uploads/{upload_id}, which returns the progress on every instance.",
 	})
 	op.Get(a, "/api/v1/hosts/:host_id/uploads/:upload_id", h.get, op.Spec{
 		ID: "get_upload", Summary: "Get the progress of an upload", Tag: tag, Role: identity.Viewer, On: op.Host,

@@ -38,9 +38,10 @@ func Register(a *op.API, deps Deps) {
 		ID: "create_user", Summary: "Create a user", Tag: tag, Role: identity.Admin, Status: http.StatusCreated,
 		Audit: op.Audit{Action: "user.create"}, Replay: h.created,
 		Description: "You cannot grant a role above your own: only an owner can create an owner (403 `forbidden`, " +
-			"returned before faults of the other fields if the body is well-formed). An address that has an account is " +
-			"409 `conflict`, regardless of case, Unicode form or look-alike letters; so is the 100,001st user. The " +
-			"password must have at least 12 characters and must not be a common password or the email address.",
+			"returned before faults of the other fields if the body is well-formed). An address that has an account " +
+			"is 409 `conflict`, regardless of case, Unicode form or look-alike letters. An instance has at most " +
+			"100,000 users; creating more is 409 `conflict`. The password must have at least 12 characters and must " +
+			"not be a common password or the email address.",
 	})
 	op.Patch(a, "/api/v1/users/:user_id", h.patch, op.Spec{
 		ID: "patch_user", Summary: "Rename, deactivate or reactivate a user", Tag: tag, Role: identity.Admin,
@@ -73,10 +74,10 @@ func Register(a *op.API, deps Deps) {
 	op.Delete(a, "/api/v1/users/:user_id/totp", h.resetTOTP, op.Spec{
 		ID: "reset_totp", Summary: "Reset a user's second factor", Tag: tag, Role: identity.Admin,
 		Status: http.StatusNoContent, Audit: op.Audit{Action: "user.totp_reset", Target: "user_id"},
-		Description: "For a user who lost it: removes the authenticator app, passkeys and recovery codes, so that " +
-			"log-ins require only the password. The password and sessions are kept. 409 `invalid_state` if the user " +
-			"has no second factor, or if you are the user: disable your own with your password at " +
-			"`/api/v1/auth/totp` and `/api/v1/auth/passkeys`. " +
+		Description: "Removes the authenticator app, passkeys and recovery codes of a user who lost the second " +
+			"factor, so that log-ins require only the password. The password and sessions are kept. 409 " +
+			"`invalid_state` if the user has no second factor, or if you are the user: disable your own second " +
+			"factor with your password at `/api/v1/auth/totp` and `/api/v1/auth/passkeys`. " +
 			outranks,
 	})
 }
