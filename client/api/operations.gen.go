@@ -31,7 +31,7 @@ var Operations = []Operation{
 			{Name: "for_s", Kind: Whole,
 				About: "Seconds that a breach must last before the alert is raised"},
 			{Name: "kind", Kind: Text,
-				About: "A kind of GET /alert-rules/kinds", Required: true},
+				About: "One of the kinds from GET /alert-rules/kinds", Required: true},
 			{Name: "labels", Kind: JSON,
 				About: "Custom labels that are added to alerts, at most 20", Null: true},
 			{Name: "name", Kind: Text,
@@ -1092,7 +1092,7 @@ var Operations = []Operation{
 		Key:     true,
 		Body: []Field{
 			{Name: "ceremony", Kind: Text,
-				About: "Token from the beginning", Required: true},
+				About: "Value of ceremony from the response to the first step", Required: true},
 			{Name: "credential", Kind: JSON,
 				About: "Result of navigator.credentials.create, converted by toJSON", Required: true},
 			{Name: "name", Kind: Text,
@@ -1117,11 +1117,11 @@ var Operations = []Operation{
 		Answer:  "LogInResult",
 		Body: []Field{
 			{Name: "ceremony", Kind: Text,
-				About: "Token from the beginning", Required: true},
+				About: "Value of ceremony from the response to the first step", Required: true},
 			{Name: "credential", Kind: JSON,
 				About: "Result of navigator.credentials.get, converted by toJSON", Required: true},
 			{Name: "pending", Kind: Text,
-				About: "Same value as at the beginning"},
+				About: "Same value as in the first step"},
 		},
 	},
 	{
@@ -1131,7 +1131,7 @@ var Operations = []Operation{
 		Answer:  "AuthBeginPasskeyOutput",
 		Body: []Field{
 			{Name: "pending", Kind: Text,
-				About: "Token from the log-in whose second factor this is; empty for a passkey alone"},
+				About: "Token from the log-in that requires a second factor; empty to log in with a passkey alone"},
 		},
 	},
 	{
@@ -1380,7 +1380,7 @@ var Operations = []Operation{
 			{Name: "name", Kind: Text,
 				About: "Name of the restored guest", Null: true},
 			{Name: "new_identity", Kind: Switch,
-				About: "true for new MAC addresses of a new guest", Null: true},
+				About: "Give the new guest new MAC addresses; if absent, only if the original guest still exists", Null: true},
 			{Name: "newid", Kind: Whole,
 				About: "VMID of the new guest", Null: true},
 			{Name: "node", Kind: Text,
@@ -1462,7 +1462,7 @@ var Operations = []Operation{
 		Key:     true,
 		Body: []Field{
 			{Name: "digest", Kind: Text,
-				About: "Digest in held of the source", Required: true},
+				About: "Value of held.digest of the source", Required: true},
 		},
 	},
 	{
@@ -3052,7 +3052,7 @@ var Operations = []Operation{
 			{Name: "name", Kind: Text,
 				About: "Name of the draft; the name of the template if absent"},
 			{Name: "pos", Kind: Whole,
-				About: "Position of rules that are added; at the end if a scope has fewer rules"},
+				About: "Position of added rules; a scope with fewer rules gets them at the end"},
 			{Name: "replace", Kind: Switch,
 				About: "Remove what the template does not contain"},
 			{Name: "scopes", Kind: JSON, Required: true},
@@ -3138,8 +3138,8 @@ var Operations = []Operation{
 		Key:     true,
 		Body: []Field{
 			{Name: "address", Kind: Text,
-				About: "Name, IPv4 address, or IPv6 address in brackets, with or without :port (the default_port " +
-					"of the driver), or an https:// URL of these", Required: true},
+				About: "Name, IPv4 address, or IPv6 address in brackets, with :port unless it is the default_port " +
+					"of the driver, or an https:// URL of these", Required: true},
 			{Name: "capabilities", Kind: Texts,
 				About: "With paste: use only its tokens for these capabilities and ignore the others"},
 			{Name: "credential_form", Kind: Text,
@@ -3309,8 +3309,8 @@ var Operations = []Operation{
 			{Name: "credential_form", Kind: Text,
 				About: "Same as for enrolling a host", Null: true},
 			{Name: "paste", Kind: Text,
-				About: "Output of the token script, as for enrolling a host: all tokens in it are replaced or " +
-					"added; replaces the fields above", Null: true},
+				About: "Output of the token script, as for enrolling a host, instead of the fields above; all " +
+					"tokens in it are stored and replace existing ones", Null: true},
 			{Name: "rotate_ssh", Kind: Switch,
 				About: "Create a new SSH key for the host, with or without a token"},
 			{Name: "ssh_consent", Kind: Switch,
@@ -3478,7 +3478,8 @@ var Operations = []Operation{
 		Key:     true,
 		Body: []Field{
 			{Name: "accounts", Kind: Text,
-				About: "Result of a log-in without an account; invited if absent",
+				About: "create: an account is created at the first log-in; invited, the default: only users with " +
+					"an account can log in",
 				Values: []string{
 					"create", "invited",
 				}},
@@ -3566,7 +3567,7 @@ var Operations = []Operation{
 			{Name: "kind", Kind: Text,
 				About: "Only jobs of this kind"},
 			{Name: "target", Kind: Text,
-				About: "Only jobs on this object; a job that restores a backup over a guest is on both"},
+				About: "Only jobs on this object; a job that restores a backup over a guest counts for both"},
 			{Name: "host", Kind: Whole,
 				About: "Only jobs that use this host"},
 			{Name: "ids", Kind: Texts,
@@ -3718,7 +3719,7 @@ var Operations = []Operation{
 			{Name: "to", Kind: Time,
 				About: "End of the period; now if absent"},
 			{Name: "resolution", Kind: Text,
-				About: "raw covers at most 7 days, 5m at most 100",
+				About: "raw covers at most 7 days, 5m at most 100 days",
 				Values: []string{
 					"raw", "5m", "1h",
 				}},
@@ -3974,7 +3975,7 @@ var Operations = []Operation{
 			{Name: "enabled", Kind: Switch,
 				About: "Run the schedule"},
 			{Name: "job_kind", Kind: Text,
-				About: "A kind of GET /schedules/kinds", Required: true},
+				About: "One of the kinds from GET /schedules/kinds", Required: true},
 			{Name: "name", Kind: Text,
 				About: "Name of the schedule", Required: true},
 			{Name: "params", Kind: JSON,
@@ -4021,7 +4022,7 @@ var Operations = []Operation{
 			{Name: "enabled", Kind: Switch,
 				About: "Run the schedule"},
 			{Name: "job_kind", Kind: Text,
-				About: "A kind of GET /schedules/kinds"},
+				About: "One of the kinds from GET /schedules/kinds"},
 			{Name: "name", Kind: Text,
 				About: "Name of the schedule"},
 			{Name: "params", Kind: JSON,
@@ -4120,7 +4121,8 @@ var Operations = []Operation{
 			{Name: "onboarding.complete", Kind: JSON,
 				About: "Whether the guided first steps are complete"},
 			{Name: "poll.details_per_minute", Kind: JSON,
-				About: "Guest configurations to read in the background, at most, per cluster and minute, 0 to 600"},
+				About: "Maximum number of guest configurations to read in the background per cluster and minute, " +
+					"0 to 600"},
 			{Name: "poll.interval_s", Kind: JSON,
 				About: "Seconds from one poll of a cluster to the next, 5 to 3600"},
 			{Name: "self.host_id", Kind: JSON,
@@ -4192,7 +4194,7 @@ var Operations = []Operation{
 			{Name: "storage", Kind: Text,
 				About: "Name of the storage", Required: true},
 			{Name: "type", Kind: Text,
-				About: "A type of GET /storage/{host_id}/types", Required: true},
+				About: "One of the types from GET /storage/{host_id}/types", Required: true},
 		},
 	},
 	{

@@ -106,6 +106,8 @@ test('common tasks', async () => {
   const spare = all.find((one) => one.kind === 'vm' && one.status === 'stopped' && !one.template && one !== stopped)!
   const moved = await movable(all)
   await caller.must('PUT', `/api/v1/firewall/cluster/${stopped.host_id}/options`, { enable: 1 })
+  await caller.must('PUT', `/api/v1/vms/${stopped.id}/firewall/options`, { enable: 1, policy_in: 'DROP' })
+  await caller.must('PUT', `/api/v1/vms/${stopped.id}/network/net0`, { firewall: true })
   const sources = '/api/v1/catalog/sources'
   const { trust_digest } = (await caller.must<{ name: string; trust_digest: string }[]>('GET', sources)).find(
     (one) => one.name === 'folder',
@@ -191,6 +193,49 @@ test('common tasks', async () => {
     await form.getByRole('button', { name: 'Save rule' }).click()
     await form.waitFor({ state: 'detached' })
     await main.getByRole('button', { name: /^Rule \d+: in ACCEPT tcp .*dport 8443/ }).waitFor()
+  })
+  await task('find out why a packet is dropped', 2, undefined, async () => {
+    await main.getByRole('link', { name: 'Packet test' }).click()
+    await main.getByLabel('Destination port', { exact: true }).fill('8080')
+    await main.getByRole('button', { name: 'Test packet' }).click()
+    const result = main.getByRole('region', { name: 'Result' })
+    await result.getByText('dropped').first().waitFor()
+    await result.getByText('different destination port').first().waitFor()
+  })
+  await task('add a bridge', 6, 7, async () => {
+    await pages.getByRole('link', { name: 'Network' }).click()
+    await main.getByRole('link', { name: 'pve1', exact: true }).click()
+    await main.getByRole('button', { name: 'New bridge' }).click()
+    const form = page.getByRole('dialog', { name: 'New bridge' })
+    await form.getByRole('button', { name: 'Stage change' }).click()
+    await main.getByRole('button', { name: 'Apply…' }).click()
+    const sure = page.getByRole('dialog', { name: 'Apply network changes on pve1' })
+    await sure.getByRole('textbox').fill('pve1')
+    await sure.getByRole('button', { name: 'Apply network changes on pve1' }).click()
+    await page.getByText('Apply network changes on pve1: succeeded.').waitFor()
+  })
+  await visitor.open(`/guests/${stopped.id}`)
+  await task("silence a guest's alert for a day", 5, undefined, async () => {
+    await main.getByRole('list', { name: 'Open alerts' }).getByRole('link').first().click()
+    await main.getByRole('button', { name: 'Silence', exact: true }).click()
+    const silence = page.getByRole('dialog', { name: `Silence ${stopped.name}` })
+    await silence.getByLabel('Duration').selectOption('1 day')
+    await silence.getByRole('button', { name: 'Silence', exact: true }).click()
+    await main.getByText('Silenced by anna@example.com until').first().waitFor()
+  })
+  // A rule for it is there from the start: it needs only somebody to send its alerts to.
+  const rules = await caller.must<{ kind: string; enabled: boolean }[]>('GET', '/api/v1/alert-rules?per_page=500')
+  expect(rules.filter((one) => one.kind === 'backup_stale').map((one) => one.enabled)).toEqual([true])
+  await task('get a message when a backup is late', 6, undefined, async () => {
+    await pages.getByRole('link', { name: 'Alerts' }).click()
+    await main.getByRole('link', { name: 'Channels' }).click()
+    await main.getByRole('button', { name: 'Create channel' }).first().click()
+    const form = page.getByRole('dialog', { name: 'Create channel' })
+    await form.getByLabel('Type', { exact: true }).selectOption('webhook')
+    await form.getByLabel('Name').fill('my phone')
+    await form.getByLabel('URL').fill('http://127.0.0.1:9/hook')
+    await form.getByRole('button', { name: 'Save channel' }).click()
+    await main.getByRole('heading', { name: 'my phone' }).waitFor()
   })
   await visitor.open(`/guests/${busy.id}`)
   await task('find who stopped a guest last week', 1, undefined, async () => {
@@ -303,6 +348,23 @@ test('common tasks', async () => {
     await sure.getByRole('button', { name: 'Install my-hello' }).click()
     await page.waitForURL(/\/jobs\/\d+$/)
     expect(sent).toHaveLength(1)
+  })
+  await page.route(/\/apps\/update-all(\?|$)/, async (route) => {
+    const [job] = await caller.must<object[]>('GET', '/api/v1/jobs')
+    const effect = { kind: 'app', text: 'It is updated.', name: null, size_bytes: null, at: null }
+    const plan = { effects: [effect], warnings: [], blockers: [], confirm_phrase: null, is_self: false, digest: 'x' }
+    const asked = route.request().url().includes('plan=true') ? plan : { jobs: [job], skipped: [] }
+    return route.fulfill({ status: asked === plan ? 200 : 202, json: asked })
+  })
+  await task('update all apps', 6, undefined, async () => {
+    await pages.getByRole('link', { name: 'Apps' }).click()
+    await main.getByRole('button', { name: 'Update all' }).click()
+    const all = page.getByRole('dialog', { name: 'Update all' })
+    await all.getByLabel('I approve the files of every update').check()
+    await all.getByRole('button', { name: 'Preview' }).click()
+    await all.getByRole('button', { name: 'Update apps' }).click()
+    await page.getByRole('dialog', { name: 'Update 1 app' }).getByRole('button', { name: 'Update apps' }).click()
+    await all.getByText('1 update requested').waitFor()
   })
   await visitor.open(`/guests/${container.id}`)
   await task('put an old version back after an update', 4, 4, async () => {

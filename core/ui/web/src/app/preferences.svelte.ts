@@ -31,7 +31,16 @@ export interface Preferences {
 export const mostViews = 50
 export const room = 8192
 
-const usual: Preferences = { language: '', theme: 'system', density: 'compact', zone: '', keys: true, font: 14, views: [], enrolment: '' }
+const usual: Preferences = {
+  language: '',
+  theme: 'system',
+  density: 'compact',
+  zone: '',
+  keys: true,
+  font: 14,
+  views: [],
+  enrolment: '',
+}
 
 /** understood returns the valid part of a stored value; the rest gets its default. */
 export function understood(value: unknown): Preferences {
