@@ -108,7 +108,7 @@ func TestWebhookIsToldOfTheTrail(t *testing.T) {
 	}
 }
 
-// What a receiver does not take waits, and all behind it, in order. No more than the limit is made of the audit log's rows, and what is too
+// What a receiver does not take waits, and all behind it, in order. No more than the limit is made of the audit log, and what is too
 // old is counted.
 func TestBacklogOfTheTrail(t *testing.T) {
 	t.Parallel()
