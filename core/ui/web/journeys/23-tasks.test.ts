@@ -165,6 +165,15 @@ test('common tasks', async () => {
     await main.getByRole('region', { name: 'Why' }).waitFor()
   })
   await visitor.open(`/guests/${stopped.id}`)
+  await task("silence a guest's alert for a day", 5, undefined, async () => {
+    await main.getByRole('list', { name: 'Open alerts' }).getByRole('link').first().click()
+    await main.getByRole('button', { name: 'Silence', exact: true }).click()
+    const silence = page.getByRole('dialog', { name: `Silence ${stopped.name}` })
+    await silence.getByLabel('Duration').selectOption('1 day')
+    await silence.getByRole('button', { name: 'Silence', exact: true }).click()
+    await main.getByText('Silenced by anna@example.com until').first().waitFor()
+  })
+  await visitor.open(`/guests/${stopped.id}`)
   await task('snapshot and roll back', 6, 6, async () => {
     await parts.getByRole('link', { name: 'Snapshots' }).click()
     await main.getByRole('button', { name: 'Take snapshot' }).click()
@@ -213,15 +222,6 @@ test('common tasks', async () => {
     await sure.getByRole('textbox').fill('pve1')
     await sure.getByRole('button', { name: 'Apply network changes on pve1' }).click()
     await page.getByText('Apply network changes on pve1: succeeded.').waitFor()
-  })
-  await visitor.open(`/guests/${stopped.id}`)
-  await task("silence a guest's alert for a day", 5, undefined, async () => {
-    await main.getByRole('list', { name: 'Open alerts' }).getByRole('link').first().click()
-    await main.getByRole('button', { name: 'Silence', exact: true }).click()
-    const silence = page.getByRole('dialog', { name: `Silence ${stopped.name}` })
-    await silence.getByLabel('Duration').selectOption('1 day')
-    await silence.getByRole('button', { name: 'Silence', exact: true }).click()
-    await main.getByText('Silenced by anna@example.com until').first().waitFor()
   })
   // A rule for it is there from the start: it needs only somebody to send its alerts to.
   const rules = await caller.must<{ kind: string; enabled: boolean }[]>('GET', '/api/v1/alert-rules?per_page=500')
