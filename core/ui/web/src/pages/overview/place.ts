@@ -50,6 +50,6 @@ function placeOfThing(
 export function titleOf(title: string): string {
   const [, noun, verb, rest] = /^([a-z_]+)\.([a-z_]+)(?: (.*))?$/s.exec(title) ?? []
   if (!noun || !verb) return title
-  const words = (text: string): string => text.replaceAll('_', ' ')
+  const words = (text: string): string => text.replaceAll('_', ' ').replace(/\b(api|ip|nic|ssh|totp|vm)\b/g, (short) => short.toUpperCase())
   return `${words(verb).replace(/^./, (first) => first.toUpperCase())}: ${[noun === 'auth' ? '' : words(noun), rest].filter(Boolean).join(' ')}`
 }
