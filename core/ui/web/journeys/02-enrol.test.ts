@@ -174,7 +174,7 @@ test('a renewed certificate is compared and accepted', async () => {
   await page.getByText(sim.ready.fingerprint).first().waitFor()
   await visitor.accessible('two certificates')
   await visitor.picture('host-certificate')
-  await page.getByRole('button', { name: 'We renewed it' }).click()
+  await page.getByRole('button', { name: 'Accept the change…' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Type').fill('rack')
   const act = dialog.getByRole('button', { name: 'Accept new certificate' })

@@ -259,7 +259,7 @@ test('a source, an entry, and consent to exactly its bytes', async () => {
     return route.fulfill({ status: 202, json: { job: whole } })
   })
   await visitor.open('/catalog?show=sources')
-  await card.getByText('Its trust statement has changed').waitFor()
+  await card.getByText('Paused: its trust statement has changed').waitFor()
   await card.getByText('The last refresh would remove 3 of 9 entries.').waitFor()
   await card.getByText('Show entries').click()
   await look(visitor, 'catalog-source-waits')

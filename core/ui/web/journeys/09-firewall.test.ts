@@ -295,7 +295,7 @@ test('a draft is kept in time, or takes itself back', async () => {
   await visitor.open(`/firewall?scope=cluster:${vm.host_id}&show=drafts&draft=${shut.id}`)
   await main.getByRole('button', { name: 'Review plan and apply' }).click()
   const door = page.getByRole('dialog', { name: 'Apply shut the door' })
-  await door.getByText(/This cuts off Hostler, the nodes from each other, or you/).waitFor()
+  await door.getByText(/This may cut off Hostler, you, or the nodes from each other/).waitFor()
   await door.getByLabel('Type shut the door').fill('shut')
   expect(await door.getByRole('button', { name: 'Apply for 1 min' }).getAttribute('aria-disabled')).toBe('true')
   await visitor.accessible('a draft that cuts the service off')

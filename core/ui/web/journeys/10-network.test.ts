@@ -127,7 +127,7 @@ test('the own way, and the guests', async () => {
   // The service reaches the node by it: that is said, and refused to who does not say the node's name.
   await main.getByRole('button', { name: 'Apply…' }).click()
   const ask = page.getByRole('dialog', { name: 'Apply network changes on pve1' })
-  await ask.getByText('This affects the connection between Hostler and the node').waitFor()
+  await ask.getByText("This may interrupt Hostler's connection to the node").waitFor()
   await ask.getByText('Nothing restores the current network').waitFor()
   await visitor.accessible('own way')
   await visitor.picture('network-own-way')

@@ -272,7 +272,7 @@ test('common tasks', async () => {
     const moving = page.getByRole('dialog', { name: `Migrate ${moved.name}`, exact: true })
     await moving.getByRole('combobox', { name: 'Target node', exact: true }).fill(moved.to)
     await page.keyboard.press('Enter')
-    await moving.getByText(`It can migrate to ${moved.to}.`).waitFor()
+    await moving.getByText(`The guest can be migrated to ${moved.to}.`).waitFor()
     await moving.getByRole('button', { name: 'Migrate', exact: true }).click()
     const sure = page.getByRole('dialog', { name: `Migrate ${moved.name} to ${moved.to}` })
     await sure.getByRole('button', { name: `Migrate ${moved.name}` }).click()

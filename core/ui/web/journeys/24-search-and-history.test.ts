@@ -153,7 +153,7 @@ test('a guest as one story', async () => {
   await visitor.logIn()
   const story = page.getByRole('list', { name: 'History' })
   await story.getByText('night watch force-stopped it.').waitFor()
-  await story.getByText(/^Back after/).waitFor()
+  await story.getByText(/^Running again after/).waitFor()
   await story.getByText('took the snapshot before.').waitFor()
   await story.getByText('attempted: delete').waitFor()
   // An alert of another guest that comes meanwhile is loaded by the bell.

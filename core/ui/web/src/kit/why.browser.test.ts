@@ -49,7 +49,7 @@ test('it keeps the focus, does nothing, and says why to who reaches it', async (
 
 test('a pointer that rests on it is told, and finds the link', async () => {
   const control = put('<button>Start</button>')
-  held(control, { text: 'A job is working on it.', link: { path: '/jobs/7', text: 'Show job' } })
+  held(control, { text: 'A job is already running for this guest.', link: { path: '/jobs/7', text: 'Show job' } })
   await page.getByRole('button', { name: 'Start' }).hover()
   const link = page.getByRole('link', { name: 'Show job' })
   await expect.element(link).toBeVisible()
