@@ -50,6 +50,8 @@ function placeOfThing(
 export function titleOf(title: string): string {
   const [, noun, verb, rest] = /^([a-z_]+)\.([a-z_]+)(?: (.*))?$/s.exec(title) ?? []
   if (!noun || !verb) return title
-  const words = (text: string): string => text.replaceAll('_', ' ').replace(/\b(api|ip|nic|ssh|totp|vm)\b/g, (short) => short.toUpperCase())
-  return `${words(verb).replace(/^./, (first) => first.toUpperCase())}: ${[noun === 'auth' ? '' : words(noun), rest].filter(Boolean).join(' ')}`
+  const words = (text: string): string =>
+    text.replaceAll('_', ' ').replace(/\b(api|ip|nic|ssh|totp|vm)\b/g, (short) => short.toUpperCase())
+  const object = [noun === 'auth' ? '' : words(noun), rest].filter(Boolean).join(' ')
+  return words(verb).replace(/^./, (first) => first.toUpperCase()) + (object && `: ${object}`)
 }

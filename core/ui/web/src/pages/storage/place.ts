@@ -1,5 +1,6 @@
 // Shared code for the parts of a storage's page.
 import type { components } from '../../api/schema'
+import { has, t } from '../../words/words'
 
 export type Volume = components['schemas']['StorageVolume']
 export type Kind = Volume['kind']
@@ -21,6 +22,10 @@ export interface Place {
 const made = ['images', 'rootdir', 'backup']
 /** uploadable returns the content types of which files can be uploaded. */
 export const uploadable = (content: string[]): string[] => content.filter((one) => !made.includes(one))
+
+/** contentName returns a content type in words; a type that the page does not know stays as it is. */
+export const contentName = (type: string): string =>
+  has(`storage.content.${type}`) ? t(`storage.content.${type as 'iso'}`) : type
 
 /** sums parses a list of SHA-256 checksums in the format of sha256sum: the checksum of each name. */
 export function sums(text: string): Map<string, string> {
