@@ -104,6 +104,14 @@ func (s *session) resolveArguments(ctx context.Context, args arguments, words []
 			r.set(a, word, word)
 			continue
 		}
+		if a.kind == "end" {
+			end, err := s.end(ctx, word)
+			if err != nil {
+				return r, err
+			}
+			r.set(a, "", end)
+			continue
+		}
 		found, err := s.resolve(ctx, a.kind, word)
 		if err != nil {
 			return r, err

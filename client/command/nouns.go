@@ -3,7 +3,7 @@ package command
 import "slices"
 
 // nouns are the commands, in the order of the help.
-var nouns = slices.Concat(guests, infrastructure)
+var nouns = slices.Concat(guests, infrastructure, networking, administration)
 
 // guests lists the nouns for guests and for what belongs to them: VMs, apps,
 // snapshots, backups and jobs.

@@ -36,7 +36,7 @@ type kind struct {
 // kinds are the sorts of objects that an argument or a flag can name, by the
 // word after the colon in verb.args. "id" is for objects without a name, such
 // as jobs and alerts. "guest" is a VM or an app; its ID needs a prefix, because
-// VMs and apps have separate IDs.
+// VMs and apps have separate IDs. "end" is an end of a packet: an address, "outside", node:NAME or a guest.
 var kinds = map[string]kind{
 	"vm":       {"VM", "VMs", "list_vms", "q", []string{"name"}, []string{"host", "node", "vmid"}},
 	"app":      {"app", "apps", "list_apps", "q", []string{"name"}, []string{"host", "node", "vmid"}},
@@ -50,6 +50,9 @@ var kinds = map[string]kind{
 	"key":      {"API key", "API keys", "list_api_keys", "", []string{"name", "prefix"}, []string{"prefix"}},
 	"rule":     {"alert rule", "alert rules", "list_alert_rules", "", []string{"name"}, []string{"kind"}},
 	"catalog":  {"catalog entry", "catalog entries", "list_catalog", "q", []string{"slug"}, nil},
+	"channel":  {"channel", "channels", "list_notification_channels", "", []string{"name"}, []string{"kind"}},
+	"window":   {"maintenance window", "maintenance windows", "list_maintenance_windows", "", []string{"name"}, []string{"cron"}},
+	"end":      {"end", "ends", "list_guests", "q", []string{"name"}, []string{"kind", "host", "node", "vmid"}},
 	"id":       {"id", "ids", "", "", nil, nil},
 }
 

@@ -26,7 +26,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -45,6 +47,7 @@ type session struct {
 
 	// What the flags of every command say.
 	contextName string
+	format      string
 	json        bool
 	jq          string
 	columns     string
@@ -93,13 +96,15 @@ func New(version string, in io.Reader, screen *output.Screen) *cobra.Command {
 	flags := root.PersistentFlags()
 	flags.StringVar(&s.contextName, "context", os.Getenv("HOSTLER_CONTEXT"),
 		"name of the context to use (HOSTLER_CONTEXT)")
-	flags.BoolVar(&s.json, "json", false, "print the response of the API as JSON")
+	flags.StringVarP(&s.format, "output", "o", "", "format of the response: json, yaml, name (one name per line), or wide (all fields)")
+	flags.BoolVar(&s.json, "json", false, "the same as --output json")
 	flags.StringVar(&s.jq, "jq", "", "filter the response with a jq program")
 	flags.StringVar(&s.columns, "columns", "", "fields to show in a list, such as id,name,node")
 	flags.BoolVarP(&s.quiet, "quiet", "q", false, "print only the response")
 	_ = root.RegisterFlagCompletionFunc("context", func(c *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
 		return s.completeContexts(c, nil, word)
 	})
+	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 	root.AddCommand(s.loginCommand(), s.logoutCommand(), s.whoamiCommand(), s.contextCommand(), s.apiCommand(), s.inventoryCommand(),
 		s.searchCommand())
 	for _, n := range nouns {
@@ -133,8 +138,15 @@ func Run(ctx context.Context, root *cobra.Command, screen *output.Screen, args [
 // any request is sent. Without that, a typo in --jq would only show after the
 // operation was performed.
 func (s *session) check() error {
-	if s.columns != "" && (s.json || s.jq != "") {
-		return &failure{status: statusUsage, text: "--columns cannot be combined with --json or --jq: it is for tables"}
+	if s.format != "" && !slices.Contains(formats, s.format) {
+		return &failure{statusUsage, fmt.Sprintf("invalid value for --output: %q; use json, yaml, name or wide", s.format)}
+	}
+	if s.format != "" && (s.jq != "" || s.json && s.format != formatJSON) {
+		return &failure{statusUsage, "--output cannot be combined with --json or --jq"}
+	}
+	s.json = s.json || s.format == formatJSON
+	if s.columns != "" && (s.machine() || s.format != "") {
+		return &failure{status: statusUsage, text: "--columns cannot be combined with --output, --json or --jq: it is for tables"}
 	}
 	if s.jq != "" {
 		if _, err := output.Compile(s.jq); err != nil {
@@ -146,7 +158,20 @@ func (s *session) check() error {
 
 // machine reports whether a program reads the result. Then hints for people are
 // left out.
-func (s *session) machine() bool { return s.json || s.jq != "" }
+func (s *session) machine() bool {
+	return s.json || s.jq != "" || s.format == formatYAML || s.format == formatName
+}
+
+// These are the values of --output; without it, the result is a table or a list
+// of fields.
+const (
+	formatJSON = "json"
+	formatYAML = "yaml"
+	formatName = "name"
+	formatWide = "wide"
+)
+
+var formats = []string{formatJSON, formatYAML, formatName, formatWide}
 
 // say prints a message for people on standard error, unless --quiet was given.
 func (s *session) say(format string, args ...any) {
@@ -242,7 +267,7 @@ func readLine(in io.Reader) (string, error) {
 	return strings.TrimSuffix(line.String(), "\r"), nil
 }
 
-// answer prints a response: filtered with --jq, as JSON with --json, or
+// answer prints a response: filtered with --jq, as JSON or YAML, as names, or
 // otherwise with show, which gets the parsed value. show is not called for
 // programs.
 func (s *session) answer(ctx context.Context, body []byte, show func(value any)) error {
@@ -260,10 +285,36 @@ func (s *session) answer(ctx context.Context, body []byte, show func(value any))
 		s.screen.Print(string(text))
 		return err
 	}
+	if s.format == formatYAML {
+		text, err := output.YAML(body)
+		s.screen.Print(string(text))
+		return err
+	}
 	value, err := output.Parse(body)
 	if err != nil {
 		return err
 	}
+	if s.format == formatName {
+		rows, ok := value.([]any)
+		if !ok {
+			rows = []any{value}
+		}
+		for _, row := range rows {
+			s.screen.Print(nameOf(row) + "\n")
+		}
+		return nil
+	}
 	show(value)
 	return nil
+}
+
+// nameOf returns what the command line calls an object: its name, or its ID if
+// it has none.
+func nameOf(row any) string {
+	for _, field := range []string{"name", "email", "slug", "node", "key", "volid", "id"} {
+		if value := output.At(row, field); value != nil && value != "" {
+			return output.Show(field, value, time.Time{})
+		}
+	}
+	return "-"
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -226,7 +228,27 @@ func (s *session) list(columns string, value any) {
 		s.screen.Fields(value)
 		return
 	}
+	if s.format == formatWide {
+		columns = wide(columns, firstOf(rows))
+	}
 	s.screen.Table(output.Columns(columns), rows)
+}
+
+// wide adds the fields of a row that have a single value to the columns of a
+// verb. Fields of nested objects are not added.
+func wide(columns string, row any) string {
+	object, _ := row.(map[string]any)
+	shown := output.Columns(columns)
+	for _, field := range slices.Sorted(maps.Keys(object)) {
+		switch object[field].(type) {
+		case *output.Object, map[string]any, []any:
+			continue
+		}
+		if !slices.ContainsFunc(shown, func(c output.Column) bool { return c.Path == field }) {
+			columns += " " + field
+		}
+	}
+	return columns
 }
 
 // firstOf returns the first row of a list, or nil if it is empty.
