@@ -1,5 +1,7 @@
 package command
 
+import "github.com/spf13/cobra"
+
 // infrastructure lists the nouns for everything except guests and jobs: hosts,
 // nodes, storages, schedules, the catalog, alerts, the audit log, users, teams
 // and API keys. Each verb is a row; see verb for its fields.
@@ -20,7 +22,7 @@ var infrastructure = []noun{
 			{name: "peers", op: "list_peers", args: "host_id:host", columns: "node address online reachable version enrolled host_id error"},
 			{name: "tasks", op: "list_host_tasks", args: "host_id:host", columns: "started_at node type guest_ref user status error"},
 			{name: "delete", aliases: []string{"rm"}, op: "remove_host", args: "host_id:host", example: "lab --confirm lab"},
-		},
+		}, more: func(s *session) []*cobra.Command { return []*cobra.Command{s.enrolCommand()} },
 	},
 	{
 		name: "node", aliases: []string{"nodes"}, short: "Nodes of hosts", verbs: []verb{
