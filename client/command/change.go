@@ -26,6 +26,7 @@ func (s *session) show(ctx context.Context, t target, columns string, limit int)
 	}
 	shown := 0
 	err = s.answer(ctx, body, func(value any) {
+		value = t.rowsOf(value)
 		if columns == "" {
 			s.screen.Fields(value)
 			return
@@ -240,7 +241,7 @@ func (s *session) result(ctx context.Context, t target, a *act, answer *transpor
 	}
 	var begun started
 	if json.Unmarshal(answer.Body, &begun) != nil || begun.Job == nil && begun.Jobs == nil {
-		return s.answer(ctx, answer.Body, func(value any) { s.list(t.columns, value) })
+		return s.answer(ctx, answer.Body, func(value any) { s.list(t.columns, t.rowsOf(value)) })
 	}
 	if begun.Job != nil && !slices.ContainsFunc(begun.Jobs, func(j api.JobView) bool { return j.Id == begun.Job.Id }) {
 		begun.Jobs = append([]api.JobView{*begun.Job}, begun.Jobs...)

@@ -126,6 +126,9 @@ func TestVerbsFitTheDocument(t *testing.T) {
 				return true
 			}
 		}
+		if s.Items != nil {
+			return has(*s.Items, path)
+		}
 		name, rest, deeper := strings.Cut(path, ".")
 		below, ok := s.Properties[name]
 		return ok && (!deeper || has(below, rest))
@@ -139,6 +142,9 @@ func TestVerbsFitTheDocument(t *testing.T) {
 				op := api.Find(id)
 				answer := d.Components.Schemas[op.Answer]
 				for _, c := range output.Columns(v.columns) {
+					if v.rows != "" {
+						c.Path = v.rows + "." + c.Path
+					}
 					if op.Answer != "" && !has(answer, c.Path) {
 						t.Errorf("%s %s: %s has no field %s", n.name, v.name, op.Answer, c.Path)
 					}

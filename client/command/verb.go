@@ -47,6 +47,9 @@ type verb struct {
 	body map[string]any
 	// columns are those of a list (output.Columns); empty shows one thing by its fields.
 	columns string
+	// rows is the path of the list within the response; empty if the response is
+	// the list itself.
+	rows string
 	// short replaces the summary of the operation in the help. example is an
 	// example of the arguments, without the names of the program, the noun and
 	// the verb.
@@ -158,8 +161,17 @@ type target struct {
 	body  map[string]any
 	// label is the first argument as the user typed it, for messages.
 	label string
-	// columns are the columns of a table, for responses that are lists.
-	columns string
+	// columns are the columns of a table, for responses that are lists, and rows
+	// is the path of the list in the response.
+	columns, rows string
+}
+
+// rowsOf returns the list within a response.
+func (t target) rowsOf(value any) any {
+	if t.rows == "" {
+		return value
+	}
+	return output.At(value, t.rows)
 }
 
 // run performs a verb. The body is assembled in this order, and later values
@@ -177,7 +189,7 @@ func (s *session) run(ctx context.Context, v verb, op *api.Operation, args argum
 	for name, value := range v.path {
 		values.path[name] = value
 	}
-	t := target{op: op, path: op.Expand(values.path), query: url.Values{}, body: map[string]any{}, label: values.label, columns: v.columns}
+	t := target{op: op, path: op.Expand(values.path), query: url.Values{}, body: map[string]any{}, label: values.label, columns: v.columns, rows: v.rows}
 	if a.bodyFile != "" {
 		text, err := s.readInput(a.bodyFile)
 		if err != nil {
