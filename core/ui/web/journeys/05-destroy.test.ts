@@ -184,6 +184,8 @@ test('copy, resize, move', async () => {
   await page.locator('main header').getByText('running').waitFor()
   await page.keyboard.press('Control+k')
   await page.getByRole('combobox', { name: 'Search or run a command' }).fill('resize web-new')
+  // It is offered once the start is over.
+  await page.getByRole('option', { name: 'Resize web-new' }).waitFor()
   await page.keyboard.press('Enter')
   const sizing = page.getByRole('dialog', { name: 'Resize web-new' })
   const disk = sizing.getByLabel(/^Disk .* \(GiB\)$/)

@@ -61,7 +61,8 @@ export class Problem extends Error {
 
   /** The fault of one field of the body, or of a nested field such as 'on', 'tags'; undefined if it has none. */
   fault(...field: string[]): string | undefined {
-    return this.faults.find(({ loc }) => loc[0] === 'body' && field.every((part, i) => loc[i + 1] === part))?.msg
+    const found = this.faults.find(({ loc }) => loc[0] === 'body' && field.every((part, i) => loc[i + 1] === part))
+    return found?.msg.replace(/^[a-z]/, (first) => first.toUpperCase())
   }
 }
 

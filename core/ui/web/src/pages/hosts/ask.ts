@@ -25,7 +25,7 @@ export async function ask(host: Host, what: Ask): Promise<void> {
       const link = { path: `/hosts/${host.id}`, text: t('hosts.show') }
       if (!found.reachable) say(t('host.test.bad', { ...values, why: found.error ?? '' }), { bad: true, link })
       else if (wrong) say(t('host.test.lacks', values), { bad: true, link })
-      else say(t('host.test.good', { ...values, ms: found.latency_ms ?? 0 }))
+      else say(t('host.test.good', { ...values, ms: Math.max(1, found.latency_ms ?? 1) }))
       await loadHosts()
     } else {
       takeHost(await run(syncOf(host)))
