@@ -19,26 +19,26 @@ func formatInt(n int64) string { return strconv.FormatInt(n, 10) }
 // checkOrder returns invalid with all faults of an order that the guest cannot
 // be changed to. It returns the keys of the disks that will grow, sorted. A
 // disk that already has the requested size is not among them.
-func (a *Actor) checkOrder(ctx context.Context, on Subject, o ConfigRequest, now hypervisor.Config) (grown []string, err error) {
+func (a *Actor) checkOrder(ctx context.Context, on Subject, o ConfigRequest, now hypervisor.Config) (disks []string, err error) {
 	p := &place{}
-	sized := o.Cores != nil || o.Sockets != nil || o.MemoryMB != nil || o.BalloonMB != nil || o.SwapMB != nil || len(o.DisksGB) > 0
+	sized := o.Cores != nil || o.Sockets != nil || o.MemoryMB != nil || o.BalloonMB != nil || o.SwapMB != nil || len(o.Disks) > 0
 	// Limits and free space are only read if the order needs them: each costs a
 	// request and a privilege.
 	if sized {
-		room := hypervisor.PlacementQuery{Storages: len(o.DisksGB) > 0}
+		room := hypervisor.PlacementQuery{Storages: len(o.Disks) > 0}
 		if p.Placement, _, err = a.roomFor(ctx, on.Guest, room); err != nil {
 			return nil, err
 		}
 	}
 	p.checkConfig(on.Guest, o, now)
-	grown = p.checkDisks(o, now)
+	disks = p.checkDisks(hypervisor.GuestKind(on.Guest.Kind), o, now)
 	if err := p.err(); err != nil {
 		return nil, err
 	}
-	if len(grown) > 0 && on.Guest.Template {
+	if len(disks) > 0 && on.Guest.Template {
 		return nil, problem.New(problem.CodeInvalidState, "%s is a template; its disks cannot be changed", on.Guest.Name)
 	}
-	return grown, nil
+	return disks, nil
 }
 
 // roomFor reads from the guest's node what the query asks for. It returns false
@@ -92,19 +92,29 @@ func (p *place) checkConfig(g *Guest, o ConfigRequest, now hypervisor.Config) {
 	}
 }
 
-// checkDisks records faults of disk sizes and returns the disks that will grow.
-func (p *place) checkDisks(o ConfigRequest, now hypervisor.Config) (grown []string) {
+// checkDisks records faults of disks and returns those that will grow or be
+// added.
+func (p *place) checkDisks(kind hypervisor.GuestKind, o ConfigRequest, now hypervisor.Config) (disks []string) {
 	needed := map[string]int64{} // bytes by storage
-	for _, key := range slices.Sorted(maps.Keys(o.DisksGB)) {
-		size := o.DisksGB[key]
+	for _, key := range slices.Sorted(maps.Keys(o.Disks)) {
+		size := o.Disks[key].SizeGB
 		refuse := func(kind, msg string) {
 			p.faults = append(p.faults, problem.Fault{Loc: []any{"body", "disks", key, "size_gb"}, Msg: msg, Type: kind})
 		}
 		i := slices.IndexFunc(now.Disks, func(d hypervisor.Disk) bool { return d.Key == key })
 		switch {
+		case i < 0 && o.Disks[key].Storage != "":
+			if p.checkNewDisk(kind, key, o.Disks[key], needed) {
+				disks = append(disks, key)
+			}
+			continue
 		case i < 0:
-			p.faults = append(p.faults, problem.Fault{Loc: []any{"body", "disks", key}, Msg: "the guest does not have this disk",
-				Type: "value_error"})
+			p.faults = append(p.faults, problem.Fault{Loc: []any{"body", "disks", key},
+				Msg: "the guest does not have this disk; to add it, name a storage", Type: "value_error"})
+			continue
+		case o.Disks[key].Storage != "":
+			p.faults = append(p.faults, problem.Fault{Loc: []any{"body", "disks", key, "storage"},
+				Msg: "the guest has this disk already; a new one needs another key", Type: "value_error"})
 			continue
 		case now.Disks[i].Removable || now.Disks[i].Local || now.Disks[i].Unused || now.Disks[i].Pending || now.Disks[i].SizeGB == nil:
 			refuse("value_error", "the size of this disk cannot be changed")
@@ -126,10 +136,42 @@ func (p *place) checkDisks(o ConfigRequest, now hypervisor.Config) (grown []stri
 			if s != nil && !s.Thin && s.Free != nil && *s.Free < needed[s.Name] {
 				refuse("value_error", "the storage has free space for only "+formatInt(*s.Free>>30)+" GiB more")
 			}
-			grown = append(grown, key)
+			disks = append(disks, key)
 		}
 	}
-	return grown
+	return disks
+}
+
+// checkNewDisk records faults of a new disk, and adds its size to what is
+// needed of its storage.
+func (p *place) checkNewDisk(kind hypervisor.GuestKind, key string, d DiskRequest, needed map[string]int64) bool {
+	before := len(p.faults)
+	refuse := func(field, msg string) {
+		p.faults = append(p.faults, problem.Fault{Loc: []any{"body", "disks", key, field}, Msg: msg, Type: "value_error"})
+	}
+	s := p.storage(d.Storage)
+	switch {
+	case s == nil:
+		refuse("storage", "the node does not have this storage")
+	case kind == hypervisor.VM && !s.VMs, kind == hypervisor.Container && !s.Containers:
+		refuse("storage", "this storage does not accept disks of a "+string(kind))
+	case !s.Available:
+		refuse("storage", "this storage is not available")
+	default:
+		if needed[s.Name] += d.SizeGB << 30; !s.Thin && s.Free != nil && *s.Free < needed[s.Name] {
+			refuse("size_gb", "the storage has free space for only "+formatInt(*s.Free>>30)+" GiB more")
+		}
+	}
+	if p.Limits.DiskGB > 0 && d.SizeGB > p.Limits.DiskGB {
+		refuse("size_gb", "must be at most "+formatInt(p.Limits.DiskGB))
+	}
+	switch {
+	case kind == hypervisor.VM && d.Path != "":
+		refuse("path", "only disks of containers have a mount point")
+	case kind == hypervisor.Container && d.Path == "":
+		refuse("path", "a disk of a container needs a mount point")
+	}
+	return len(p.faults) == before
 }
 
 // storage returns the storage of the node with that name, or nil.

@@ -32,8 +32,17 @@ type ConfigRequest struct {
 	MemoryMB  *int64
 	BalloonMB *int64
 	SwapMB    *int64
-	// DisksGB are new sizes of disks in GiB by key.
-	DisksGB map[string]int64
+	// Disks are new sizes of disks, and new disks, by key.
+	Disks map[string]DiskRequest
+}
+
+// DiskRequest is what is wanted of a disk. With a storage it is a new one.
+type DiskRequest struct {
+	SizeGB int64
+	// Storage is the name of the storage that the disk is created on.
+	Storage string
+	// Path is the mount point of a new disk inside a container.
+	Path string
 }
 
 // change returns the request for everything except the disks.
@@ -69,14 +78,14 @@ func (o ConfigRequest) fields() (all []string) {
 // Fields returns the names of all fields in the order. A disk is disks.scsi0.
 func (o ConfigRequest) Fields() []string {
 	all := o.fields()
-	for _, key := range slices.Sorted(maps.Keys(o.DisksGB)) {
+	for _, key := range slices.Sorted(maps.Keys(o.Disks)) {
 		all = append(all, diskField(key))
 	}
 	return all
 }
 
 // Empty reports whether the order changes nothing.
-func (o ConfigRequest) Empty() bool { return len(o.fields()) == 0 && len(o.DisksGB) == 0 }
+func (o ConfigRequest) Empty() bool { return len(o.fields()) == 0 && len(o.Disks) == 0 }
 
 // NothingToChange returns the problem of a request that names nothing to
 // change.
@@ -84,8 +93,8 @@ func NothingToChange() error {
 	return problem.InvalidField("nothing to change", "nothing_to_change", "body")
 }
 
-// Reconfigure changes a guest's configuration and then enlarges its disks, each
-// in a request that is sent once. It returns the configuration afterwards. All
+// Reconfigure changes a guest's configuration and then enlarges and adds disks,
+// each in a request that is sent once. It returns the configuration afterwards. All
 // faults of the order are one problem invalid. Other problems: digest_conflict;
 // invalid_state for disks of a template; guest_busy; capability_missing;
 // unsupported; those of host.Call and of Actor.Do.
@@ -95,6 +104,9 @@ func Reconfigure(ctx context.Context, a *Actor, r Request, o ConfigRequest) (Con
 	}
 	if err := a.Hosts.Require(ctx, r.Guest.HostID, endpoint.Lifecycle, func(at hypervisor.Host) error {
 		_, err := host.AsAbility[hypervisor.ConfigEditor](at)
+		if err == nil && o.adds() {
+			_, err = host.AsAbility[hypervisor.DiskAdder](at)
+		}
 		return err
 	}); err != nil {
 		return Config{}, err
@@ -107,20 +119,20 @@ func Reconfigure(ctx context.Context, a *Actor, r Request, o ConfigRequest) (Con
 	if err := CheckDigest(o.Digest, now.Digest); err != nil {
 		return Config{}, err
 	}
-	grown, err := a.checkOrder(ctx, on, o, now)
+	changed, err := a.checkOrder(ctx, on, o, now)
 	if err != nil {
 		return Config{}, err
 	}
 	audit.Describe(ctx, func(e *audit.Entry) {
-		changed := append([]string{}, o.fields()...)
-		for _, key := range grown {
-			changed = append(changed, diskField(key))
+		fields := append([]string{}, o.fields()...)
+		for _, key := range changed {
+			fields = append(fields, diskField(key))
 		}
-		e.Detail("changed", changed)
+		e.Detail("changed", fields)
 	})
 	var after Config
 	err = a.Do(ctx, r, func(ctx context.Context, c *Change) (err error) {
-		after, err = c.reconfigure(ctx, on, o, grown)
+		after, err = c.reconfigure(ctx, on, o, changed)
 		// The stored configuration is outdated even after a failure, which may
 		// have changed a part.
 		if stale := detailStale(ctx, a.DB, on.Guest.ID); err == nil {
@@ -146,9 +158,9 @@ func showNamed(ctx context.Context, d *db.DB, id int64, name string, tags []stri
 	return nil
 }
 
-// reconfigure sends the requests of an order. The argument grown lists the
-// disks to enlarge.
-func (c *Change) reconfigure(ctx context.Context, on Subject, o ConfigRequest, grown []string) (Config, error) {
+// reconfigure sends the requests of an order. The argument disks lists those to
+// enlarge and to add.
+func (c *Change) reconfigure(ctx context.Context, on Subject, o ConfigRequest, disks []string) (Config, error) {
 	read := func(ctx context.Context) (hypervisor.Config, error) {
 		return on.readConfig(ctx)
 	}
@@ -167,15 +179,21 @@ func (c *Change) reconfigure(ctx context.Context, on Subject, o ConfigRequest, g
 		// known.
 		digest = ""
 	}
-	for _, key := range grown {
-		growth := hypervisor.DiskGrowth{Key: key, SizeGB: o.DisksGB[key], Digest: digest}
-		err := SendTo(ctx, c, []string{diskField(key)}, func(able hypervisor.ConfigEditor, ctx context.Context, ref hypervisor.GuestRef) error {
-			return able.GrowDisk(ctx, ref, growth)
-		}, func(ctx context.Context) (bool, error) {
+	for _, key := range disks {
+		there := func(ctx context.Context) (bool, error) {
 			now, err := read(ctx)
 			i := slices.IndexFunc(now.Disks, func(d hypervisor.Disk) bool { return d.Key == key })
-			return err == nil && i >= 0 && now.Disks[i].SizeGB != nil && *now.Disks[i].SizeGB >= growth.SizeGB, err
-		})
+			return err == nil && i >= 0 && now.Disks[i].SizeGB != nil && *now.Disks[i].SizeGB >= o.Disks[key].SizeGB, err
+		}
+		var err error
+		if o.Disks[key].Storage != "" {
+			err = c.addDisk(ctx, on, key, o.Disks[key], digest, there)
+		} else {
+			growth := hypervisor.DiskGrowth{Key: key, SizeGB: o.Disks[key].SizeGB, Digest: digest}
+			err = SendTo(ctx, c, []string{diskField(key)}, func(able hypervisor.ConfigEditor, ctx context.Context, ref hypervisor.GuestRef) error {
+				return able.GrowDisk(ctx, ref, growth)
+			}, there)
+		}
 		if err != nil {
 			return Config{}, diskFault(err, key)
 		}
@@ -185,10 +203,41 @@ func (c *Change) reconfigure(ctx context.Context, on Subject, o ConfigRequest, g
 	return showConfig(now), err
 }
 
+// addDisk sends the request for a new disk. It reads the configuration before,
+// because a hypervisor could detach another disk that has the key by now.
+func (c *Change) addDisk(ctx context.Context, on Subject, key string, d DiskRequest, digest string,
+	there func(context.Context) (bool, error)) error {
+	now, err := on.readConfig(ctx)
+	if err != nil {
+		return err
+	}
+	if err := CheckDigest(digest, now.Digest); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(now.Disks, func(d hypervisor.Disk) bool { return d.Key == key }) {
+		return problem.New(problem.CodeDigestConflict, "the guest has a disk %s by now", key)
+	}
+	digest = now.Digest
+	disk := hypervisor.NewDisk{Key: key, Storage: d.Storage, SizeGB: d.SizeGB, Path: d.Path, Digest: digest}
+	return SendTo(ctx, c, []string{diskField(key)}, func(able hypervisor.DiskAdder, ctx context.Context, ref hypervisor.GuestRef) error {
+		return able.AddDisk(ctx, ref, disk)
+	}, there)
+}
+
+// adds reports whether the order has new disks.
+func (o ConfigRequest) adds() bool {
+	for _, d := range o.Disks {
+		if d.Storage != "" {
+			return true
+		}
+	}
+	return false
+}
+
 // diskField returns the name of a disk's size as the API spells it.
 func diskField(key string) string { return "disks." + key }
 
-// diskFault attributes the hypervisor's fault about a size to the disk, whose
+// diskFault attributes the hypervisor's fault to the field of the disk, whose
 // key the driver does not know as a field.
 func diskFault(err error, key string) error {
 	known := problem.From(plugin.Problem(err))
@@ -197,7 +246,11 @@ func diskFault(err error, key string) error {
 	}
 	faults := slices.Clone(known.Faults)
 	for i := range faults {
-		faults[i].Loc = []any{"body", "disks", key, "size_gb"}
+		field := "size_gb"
+		if n := len(faults[i].Loc); n > 0 && slices.Contains([]any{"storage", "path"}, faults[i].Loc[n-1]) {
+			field = faults[i].Loc[n-1].(string)
+		}
+		faults[i].Loc = []any{"body", "disks", key, field}
 	}
 	return problem.Invalid(faults...).WithCause(err)
 }

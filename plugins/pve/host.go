@@ -38,6 +38,7 @@ var (
 	_ hypervisor.ConfigReader  = (*Host)(nil)
 	_ hypervisor.BackupManager = (*Host)(nil)
 	_ hypervisor.ConfigEditor  = (*Host)(nil)
+	_ hypervisor.DiskAdder     = (*Host)(nil)
 	_ hypervisor.NICEditor     = (*Host)(nil)
 	_ hypervisor.Uploader      = (*Host)(nil)
 

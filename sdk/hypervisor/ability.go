@@ -49,6 +49,9 @@ var abilities = plugin.Abilities[*server]{
 	of[ConfigEditor]("reconfigure", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterReconfigureServiceServer(r, &reconfigureServer{server: s})
 	}),
+	of[DiskAdder]("disk_add", func(r grpc.ServiceRegistrar, s *server) {
+		hypervisorv1.RegisterDiskAddServiceServer(r, &diskAddServer{server: s})
+	}),
 	of[NICEditor]("nic_edit", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterNICEditServiceServer(r, &nicEditServer{server: s})
 	}),

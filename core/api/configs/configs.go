@@ -60,7 +60,7 @@ func Register(a *op.API, deps Deps) {
 		Calls: true, Needs: endpoint.Lifecycle, Audit: op.Audit{Action: "vm.reconfigure"}, Timeout: changeTime,
 		Description: "Changes the configuration immediately, without a job. 409 `guest_busy` while a job works on " +
 			"the VM. The service sends one request for all fields except `disks`, and then one for each disk; none " +
-			"is repeated. If a later one fails, `done` in the response lists the changed fields, and `unknown` " +
+			"is repeated. A disk with a `storage` is new: its key must be one that the VM does not have yet. If a later one fails, `done` in the response lists the changed fields, and `unknown` " +
 			"those with an unknown result. A successful response returns the active configuration and the changes " +
 			"that wait for a restart. An outdated `digest` is 409 `digest_conflict`.",
 	})
@@ -89,32 +89,34 @@ func (h handlers) get(ctx context.Context, _ *struct{}) (*op.Body[guest.Config],
 	return &op.Body[guest.Config]{Body: config}, err
 }
 
-// DiskSize is the requested size of a disk.
-type DiskSize struct {
-	SizeGB int64 `json:"size_gb" minimum:"1" maximum:"1048576" example:"40" doc:"Size in GiB; disks can only grow"`
+// DiskChange is the requested size of a disk, or a new disk.
+type DiskChange struct {
+	SizeGB  int64  `json:"size_gb" minimum:"1" maximum:"1048576" example:"40" doc:"Size in GiB; disks can only grow"`
+	Storage string `json:"storage,omitempty" maxLength:"100" example:"nas" doc:"For a new disk, whose key the guest does not have yet: the storage that it is created on"`
+	Path    string `json:"path,omitempty" maxLength:"500" pattern:"^/" example:"/data" doc:"Mount point of a new disk inside a container"`
 }
 
-// sizes returns the requested sizes by the name of the disk.
-func sizes(disks map[string]DiskSize) map[string]int64 {
-	all := make(map[string]int64, len(disks))
+// ofDisks returns the requested disks by key.
+func ofDisks(disks map[string]DiskChange) map[string]guest.DiskRequest {
+	all := make(map[string]guest.DiskRequest, len(disks))
 	for key, d := range disks {
-		all[key] = d.SizeGB
+		all[key] = guest.DiskRequest{SizeGB: d.SizeGB, Storage: d.Storage, Path: d.Path}
 	}
 	return all
 }
 
 type patchVMInput struct {
 	Body struct {
-		Cores       op.Optional[int64]  `json:"cores,omitzero" nullable:"false" minimum:"1" maximum:"8192" example:"4" doc:"Number of cores per socket"`
-		Sockets     op.Optional[int64]  `json:"sockets,omitzero" nullable:"false" minimum:"1" maximum:"64" example:"1" doc:"Number of CPU sockets"`
-		MemoryMB    op.Optional[int64]  `json:"memory_mb,omitzero" nullable:"false" minimum:"16" maximum:"16777216" example:"4096" doc:"Memory in MiB"`
-		BalloonMB   op.Optional[int64]  `json:"balloon_mb,omitzero" minimum:"0" maximum:"16777216" example:"1024" doc:"Memory that the VM keeps when the node runs short of memory, at most memory_mb; 0 or null disables ballooning"`
-		CPUType     op.Optional[string] `json:"cpu_type,omitzero" nullable:"false" minLength:"1" maxLength:"200" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]*$" example:"host" doc:"CPU type, as the hypervisor names it"`
-		Name        op.Optional[string] `json:"name,omitzero" nullable:"false" minLength:"1" maxLength:"63" example:"web1" doc:"Letters, digits, . and -, starting and ending with a letter or digit"`
-		Description op.Optional[string] `json:"description,omitzero" maxLength:"8192" doc:"Notes"`
-		Tags        op.Optional[Tags]   `json:"tags,omitzero" doc:"All tags; null or an empty list removes them"`
-		Disks       map[string]DiskSize `json:"disks,omitempty" doc:"New sizes, by disk key"`
-		Digest      string              `json:"digest,omitempty" maxLength:"200" doc:"Digest of the configuration that you read"`
+		Cores       op.Optional[int64]    `json:"cores,omitzero" nullable:"false" minimum:"1" maximum:"8192" example:"4" doc:"Number of cores per socket"`
+		Sockets     op.Optional[int64]    `json:"sockets,omitzero" nullable:"false" minimum:"1" maximum:"64" example:"1" doc:"Number of CPU sockets"`
+		MemoryMB    op.Optional[int64]    `json:"memory_mb,omitzero" nullable:"false" minimum:"16" maximum:"16777216" example:"4096" doc:"Memory in MiB"`
+		BalloonMB   op.Optional[int64]    `json:"balloon_mb,omitzero" minimum:"0" maximum:"16777216" example:"1024" doc:"Memory that the VM keeps when the node runs short of memory, at most memory_mb; 0 or null disables ballooning"`
+		CPUType     op.Optional[string]   `json:"cpu_type,omitzero" nullable:"false" minLength:"1" maxLength:"200" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]*$" example:"host" doc:"CPU type, as the hypervisor names it"`
+		Name        op.Optional[string]   `json:"name,omitzero" nullable:"false" minLength:"1" maxLength:"63" example:"web1" doc:"Letters, digits, . and -, starting and ending with a letter or digit"`
+		Description op.Optional[string]   `json:"description,omitzero" maxLength:"8192" doc:"Notes"`
+		Tags        op.Optional[Tags]     `json:"tags,omitzero" doc:"All tags; null or an empty list removes them"`
+		Disks       map[string]DiskChange `json:"disks,omitempty" doc:"New sizes, and new disks, by disk key"`
+		Digest      string                `json:"digest,omitempty" maxLength:"200" doc:"Digest of the configuration that you read"`
 	}
 }
 
@@ -122,7 +124,7 @@ func (h handlers) patchVM(ctx context.Context, in *patchVMInput) (*op.Body[guest
 	b := &in.Body
 	order := guest.ConfigRequest{
 		Digest: b.Digest, Cores: b.Cores.Pointer(), Sockets: b.Sockets.Pointer(), MemoryMB: b.MemoryMB.Pointer(),
-		CPUType: b.CPUType.Pointer(), Name: b.Name.Pointer(), DisksGB: sizes(b.Disks),
+		CPUType: b.CPUType.Pointer(), Name: b.Name.Pointer(), Disks: ofDisks(b.Disks),
 	}
 	// Null clears: the zero value of each is what the hypervisor has when there is none.
 	if b.BalloonMB.Set {
@@ -145,16 +147,16 @@ func (h handlers) patchVM(ctx context.Context, in *patchVMInput) (*op.Body[guest
 
 type patchAppInput struct {
 	Body struct {
-		Cores       op.Optional[int64]  `json:"cores,omitzero" minimum:"1" maximum:"8192" example:"2" doc:"Number of cores; null keeps it"`
-		MemoryMB    op.Optional[int64]  `json:"memory_mb,omitzero" minimum:"16" maximum:"16777216" example:"1024" doc:"Memory in MiB; null keeps it"`
-		SwapMB      op.Optional[int64]  `json:"swap_mb,omitzero" minimum:"0" maximum:"16777216" example:"512" doc:"Swap in MiB; null keeps it"`
-		Name        op.Optional[string] `json:"name,omitzero" minLength:"1" maxLength:"100" example:"wiki" doc:"Name of the app; the name of the container does not change. null keeps it"`
-		WebPort     op.Optional[int]    `json:"web_port,omitzero" minimum:"1" maximum:"65535" example:"8080" doc:"Port of the web page"`
-		WebPath     op.Optional[string] `json:"web_path,omitzero" maxLength:"500" pattern:"^/" example:"/admin" doc:"Path of the web page"`
-		WebProtocol op.Optional[string] `json:"web_protocol,omitzero" enum:"http,https" example:"https"`
-		Slug        op.Optional[string] `json:"slug,omitzero" minLength:"1" maxLength:"130" example:"wiki" doc:"Slug of the catalog entry that updates it; null for none"`
-		Disks       map[string]DiskSize `json:"disks,omitempty" doc:"New sizes, by disk key"`
-		Digest      string              `json:"digest,omitempty" maxLength:"200" doc:"Digest of the container's configuration that you read"`
+		Cores       op.Optional[int64]    `json:"cores,omitzero" minimum:"1" maximum:"8192" example:"2" doc:"Number of cores; null keeps it"`
+		MemoryMB    op.Optional[int64]    `json:"memory_mb,omitzero" minimum:"16" maximum:"16777216" example:"1024" doc:"Memory in MiB; null keeps it"`
+		SwapMB      op.Optional[int64]    `json:"swap_mb,omitzero" minimum:"0" maximum:"16777216" example:"512" doc:"Swap in MiB; null keeps it"`
+		Name        op.Optional[string]   `json:"name,omitzero" minLength:"1" maxLength:"100" example:"wiki" doc:"Name of the app; the name of the container does not change. null keeps it"`
+		WebPort     op.Optional[int]      `json:"web_port,omitzero" minimum:"1" maximum:"65535" example:"8080" doc:"Port of the web page"`
+		WebPath     op.Optional[string]   `json:"web_path,omitzero" maxLength:"500" pattern:"^/" example:"/admin" doc:"Path of the web page"`
+		WebProtocol op.Optional[string]   `json:"web_protocol,omitzero" enum:"http,https" example:"https"`
+		Slug        op.Optional[string]   `json:"slug,omitzero" minLength:"1" maxLength:"130" example:"wiki" doc:"Slug of the catalog entry that updates it; null for none"`
+		Disks       map[string]DiskChange `json:"disks,omitempty" doc:"New sizes, and new disks, by disk key"`
+		Digest      string                `json:"digest,omitempty" maxLength:"200" doc:"Digest of the container's configuration that you read"`
 	}
 }
 
@@ -166,7 +168,7 @@ func (h handlers) patchApp(ctx context.Context, in *patchAppInput) (*op.Body[app
 		}
 	}
 	order := guest.ConfigRequest{
-		Digest: b.Digest, Cores: b.Cores.Pointer(), MemoryMB: b.MemoryMB.Pointer(), SwapMB: b.SwapMB.Pointer(), DisksGB: sizes(b.Disks),
+		Digest: b.Digest, Cores: b.Cores.Pointer(), MemoryMB: b.MemoryMB.Pointer(), SwapMB: b.SwapMB.Pointer(), Disks: ofDisks(b.Disks),
 	}
 	done, err := h.apps.Reconfigure(ctx, op.ResourceOf(ctx).ID, op.ResourceOf(ctx).TeamID, order, app.Presentation{
 		Name: b.Name.Pointer(), WebPort: given(b.WebPort), WebPath: given(b.WebPath), WebProtocol: given(b.WebProtocol), Slug: given(b.Slug),

@@ -86,6 +86,50 @@ func (s *suite) config(t *testing.T) {
 			t.Errorf("an unknown option: the error names the field %q", e.Field)
 		}
 	})
+	s.run(t, "adding a disk", func(t *testing.T, ctx context.Context) {
+		need[hypervisor.DiskAdder](t, s)
+		hook(t, "NewGuest", s.NewGuest != nil)
+		for _, kind := range s.kinds() {
+			ref := s.NewGuest(t, kind, hypervisor.GuestStopped)
+			before := s.configOf(t, ctx, ref)
+			i := slices.IndexFunc(before.Disks, func(d hypervisor.Disk) bool { return d.SizeGB != nil && !d.Removable && !d.Unused })
+			if i < 0 {
+				t.Fatalf("no disk among %+v", before.Disks)
+			}
+			disk := hypervisor.NewDisk{Key: "scsi7", Storage: before.Disks[i].Storage, SizeGB: 3, Digest: before.Digest}
+			if kind == hypervisor.Container {
+				disk.Key, disk.Path = "mp7", "/data"
+			}
+			at := as[hypervisor.DiskAdder](t, s.host(t, endpoint.Lifecycle))
+			must(t, "adding", at.AddDisk(ctx, ref, disk))
+			after := s.configOf(t, ctx, ref).Disks
+			j := slices.IndexFunc(after, func(d hypervisor.Disk) bool { return d.Key == disk.Key })
+			if j < 0 || after[j].SizeGB == nil || *after[j].SizeGB != 3 || after[j].Storage != disk.Storage || after[j].Path != disk.Path ||
+				len(after) != len(before.Disks)+1 {
+				t.Errorf("a %s has the disks %+v", kind, after)
+			}
+			now, other := s.configOf(t, ctx, ref).Digest, disk.Key[:len(disk.Key)-1]+"6"
+			for field, wrong := range map[string]hypervisor.NewDisk{
+				"digest":  {Key: other, Storage: disk.Storage, SizeGB: 1, Path: disk.Path, Digest: disk.Digest},
+				"key":     {Key: "bogus1", Storage: disk.Storage, SizeGB: 4, Path: disk.Path, Digest: now},
+				"storage": {Key: other, Storage: "not-there", SizeGB: 1, Path: disk.Path, Digest: now},
+			} {
+				err := at.AddDisk(ctx, ref, wrong)
+				want := plugin.Invalid
+				if field == "digest" {
+					if want = plugin.Conflict; disk.Digest == "" {
+						continue
+					}
+				}
+				if e := wantKind(t, err, want); e.Field != field {
+					t.Errorf("a %s with a wrong %s: the error names the field %q", kind, field, e.Field)
+				}
+			}
+			if disks := s.configOf(t, ctx, ref).Disks; len(disks) != len(after) {
+				t.Errorf("after refused requests a %s has %+v", kind, disks)
+			}
+		}
+	})
 	s.run(t, "growing a disk", func(t *testing.T, ctx context.Context) {
 		need[hypervisor.ConfigEditor](t, s)
 		hook(t, "NewGuest", s.NewGuest != nil)

@@ -36,6 +36,7 @@ var (
 	_ hypervisor.Cloner            = (*Host)(nil)
 	_ hypervisor.ConfigReader      = (*Host)(nil)
 	_ hypervisor.ConfigEditor      = (*Host)(nil)
+	_ hypervisor.DiskAdder         = (*Host)(nil)
 	_ hypervisor.NICEditor         = (*Host)(nil)
 	_ hypervisor.BackupManager     = (*Host)(nil)
 	_ hypervisor.BackupReader      = (*Host)(nil)
