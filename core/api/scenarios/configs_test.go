@@ -88,6 +88,37 @@ func TestConfigOfVMIsChanged(t *testing.T) {
 	})
 }
 
+// A disk with a storage is new. It never takes the place of another one, and what is wrong with it is said at its field.
+func TestDisksAreAdded(t *testing.T) {
+	t.Parallel()
+	configsInBothShapes(t, func(t *testing.T, b *servicetest.Lab) {
+		vm := b.VM("running")
+		b.Expect(t, "PATCH", vm, `{"cores":3,"disks":{"scsi1":{"size_gb":10,"storage":"local"},"scsi0":{"size_gb":40}}}`, apitest.Operator, 200, "",
+			`"key":"scsi0","storage":"local"`, `"size_gb":40`, `"key":"scsi1","storage":"local"`, `"size_gb":10`)
+		b.Expect(t, "PATCH", "apps/1", `{"disks":{"mp0":{"size_gb":5,"storage":"local","path":"/data"}}}`, apitest.Operator, 200, "",
+			`"key":"mp0"`, `"path":"/data"`)
+		for _, c := range []struct{ path, disk, field string }{
+			{vm, `"scsi1":{"size_gb":20,"storage":"local"}`, `"scsi1","storage"`},
+			{vm, `"scsi2":{"size_gb":20}`, `"scsi2"]`},
+			{vm, `"scsi2":{"size_gb":20,"storage":"nowhere"}`, `"scsi2","storage"`},
+			{vm, `"scsi2":{"size_gb":20,"storage":"local","path":"/data"}`, `"scsi2","path"`},
+			{vm, `"scsi2":{"size_gb":1048576,"storage":"local"}`, `"scsi2","size_gb"`},
+			{vm, `"bogus":{"size_gb":20,"storage":"local"}`, `"bogus"`},
+			{"apps/1", `"mp1":{"size_gb":20,"storage":"local"}`, `"mp1","path"`},
+			{"apps/1", `"mp1":{"size_gb":20,"storage":"local","path":"data"}`, `"path"`},
+		} {
+			b.Expect(t, "PATCH", c.path, `{"disks":{`+c.disk+`}}`, apitest.Operator, 422, "invalid", c.field)
+		}
+		b.Expect(t, "PATCH", vm, `{"disks":{"scsi2":{"size_gb":2,"storage":"local"}}}`, apitest.Viewer, 403, "forbidden")
+		if !b.UIDs {
+			b.Expect(t, "PATCH", b.VM("template"), `{"disks":{"scsi2":{"size_gb":2,"storage":"local"}}}`, apitest.Operator, 409, "invalid_state")
+		}
+		if got := b.AuditLog("vm.reconfigure"); !strings.HasPrefix(got, `ok {"changed": ["cores", "disks.scsi0", "disks.scsi1"]}`) {
+			t.Errorf("the audit log:\n%s", got)
+		}
+	})
+}
+
 // A driver names a stale digest too, when the configuration changes after it was checked.
 func TestConfigDigestThatBecomesStale(t *testing.T) {
 	t.Parallel()

@@ -27,6 +27,16 @@ export function sizesOf(guest: Guest, config: Config): Sizes {
   return sizes
 }
 
+/** newKey returns the first key that a new disk can have: on the bus of the VM's first disk, or a mount point of a container. */
+export function newKey(guest: Guest, config: Config): string {
+  const taken = new Set(config.disks.map((one) => one.key))
+  const first = config.disks.find((one) => !one.removable && /^(scsi|virtio|sata)\d+$/.test(one.key))
+  const bus = guest.app_id === null ? (first?.key.replace(/\d+$/, '') ?? 'scsi') : 'mp'
+  let n = 0
+  while (taken.has(`${bus}${n}`)) n++
+  return `${bus}${n}`
+}
+
 /** changed returns the changed fields. An empty field is unchanged. */
 export const changed = (before: Sizes, now: Sizes): string[] =>
   Object.keys(before).filter((name) => now[name]?.trim() !== '' && now[name] !== before[name])
