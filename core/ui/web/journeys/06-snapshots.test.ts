@@ -205,7 +205,7 @@ test('charts, network and options', async () => {
   expect(await main.getByRole('img').count()).toBe(4)
   expect(asked).toHaveLength(1)
   await main.getByRole('group', { name: 'Time range' }).waitFor()
-  await main.locator('details').getByRole('link', { name: 'vm.restart' }).first().waitFor()
+  await main.locator('details').getByRole('link', { name: 'Restart: VM' }).first().waitFor()
   await visitor.accessible('charts')
   await visitor.picture('guest-charts')
   await page.emulateMedia({ colorScheme: 'dark' })
