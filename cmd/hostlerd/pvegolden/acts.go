@@ -175,6 +175,11 @@ var powerStates = []struct {
 // disks are the keys of the guests' first disks.
 var disks = map[string]string{"vm": "scsi0", "app": "rootfs"}
 
+// newDisks are bodies that add a disk.
+var newDisks = map[string]string{
+	"vm": `{"disks":{"scsi5":{"size_gb":4,"storage":"local-lvm"}}}`, "app": `{"disks":{"mp5":{"size_gb":4,"storage":"local-lvm","path":"/data"}}}`,
+}
+
 // Acts returns an act for every operation that sends requests to the
 // hypervisor. A test fails if an operation has none.
 func Acts() []Act {
@@ -298,6 +303,7 @@ func Acts() []Act {
 			Act{Operation: "reconfigure_" + on, Tokens: lifecycle, Method: "PATCH", Path: path, Body: `{"cores":4,"memory_mb":4096}`},
 			Act{Operation: "reconfigure_" + on, Case: "a disk", Tokens: lifecycle, Method: "PATCH", Path: path,
 				Body: `{"disks":{"` + disks[on] + `":{"size_gb":40}}}`},
+			Act{Operation: "reconfigure_" + on, Case: "a new disk", Tokens: lifecycle, Method: "PATCH", Path: path, Body: newDisks[on]},
 			Act{Operation: "list_" + on + "_nics", Method: "GET", Path: path + "/network", Most: 2,
 				Why: "the configuration has the NICs, and only the inside of a guest that runs their addresses", Before: func(w *World) {
 					w.Change(on, func(g *pvesim.GuestSpec) { g.Status, g.Agent = pvesim.StatusRunning, on == "vm" })

@@ -6,6 +6,7 @@ import type { Guest } from '../../live/guests.svelte'
 
 export type Config = components['schemas']['GuestConfig']
 export type Sizes = Record<string, string>
+type NewDisk = components['schemas']['ConfigDiskChange']
 type Answer = Config | components['schemas']['AppReconfigureResult']
 
 /** configOf reads the configuration from the hypervisor. */
@@ -35,6 +36,14 @@ export function newKey(guest: Guest, config: Config): string {
   let n = 0
   while (taken.has(`${bus}${n}`)) n++
   return `${bus}${n}`
+}
+
+/** newDiskCommand returns the request for a new disk with this key. */
+export function newDiskCommand(guest: Guest, config: Config, key: string, disk: NewDisk): Command<Answer> {
+  const body = { ...(config.digest ? { digest: config.digest } : {}), disks: { [key]: disk } }
+  return guest.app_id === null
+    ? command('patch', '/api/v1/vms/{vm_id}', { path: { vm_id: guest.id }, body })
+    : command('patch', '/api/v1/apps/{app_id}', { path: { app_id: guest.app_id }, body })
 }
 
 /** changed returns the changed fields. An empty field is unchanged. */
