@@ -33,7 +33,8 @@ func (s *session) enrolCommand() *cobra.Command {
 		Long: "Enrol a host step by step: compare its certificate, choose capabilities, run the script that creates their tokens on the " +
 			"host, and paste its output. Every token is tried before the host is stored. For a cluster, the address of one node is " +
 			"enough.\n\nWithout a terminal, use hostler host create.",
-		Example: "  hostler host enrol pve1.lab\n  hostler host enrol pve1.lab:8006 --name lab --capabilities monitoring,backup --paste-file tokens.txt",
+		Example: "  hostler host enrol pve1.lab\n" +
+			"  hostler host enrol pve1.lab:8006 --name lab --capabilities monitoring,backup --paste-file tokens.txt",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			e.address = args[0]
 			return s.enrol(cmd.Context(), e)

@@ -21,8 +21,8 @@ func TestHostEnrol_StoresNothingBeforeAllIsVerified(t *testing.T) {
 		_ = json.NewDecoder(r.Body).Decode(&in)
 		token := `[]`
 		if in.Paste != "" {
-			token = `[{"key":"monitoring","token_id":"service@pve!monitoring","reason":` + reason + `,"error":"it was revoked","missing":["Sys.Audit"],
-				"remedy":"pveum role modify X"}]`
+			token = `[{"key":"monitoring","token_id":"service@pve!monitoring","reason":` + reason + `,"error":"it was revoked",
+				"missing":["Sys.Audit"],"remedy":"pveum role modify X"}]`
 		}
 		_, _ = io.WriteString(w, `{"fingerprint":"AA:BB","certificate":{"names":["pve1"],"not_after":"2030-01-01T00:00:00Z","trusted":false},
 			"tokens":`+token+`}`)
@@ -59,8 +59,8 @@ func TestHostEnrol_StoresNothingBeforeAllIsVerified(t *testing.T) {
 	if status != 0 || !strings.Contains(said, "Enrolled lab as host 3") || !strings.Contains(said, "pveum role modify X") || stored() != 1 {
 		t.Errorf("one that lacks a privilege: %d %s", status, said)
 	}
-	want := `{"address":"pve1.lab","capabilities":["monitoring"],"driver":"pve","name":"lab","paste":"monitoring\n","tls_fingerprint":"AA:BB",` +
-		`"verify_tls":true}`
+	want := `{"address":"pve1.lab","capabilities":["monitoring"],"driver":"pve","name":"lab","paste":"monitoring\n",` +
+		`"tls_fingerprint":"AA:BB","verify_tls":true}`
 	if got := f.asked[len(f.asked)-1]; got != "POST /api/v1/hosts "+want {
 		t.Errorf("asked %s", got)
 	}

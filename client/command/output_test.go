@@ -20,7 +20,9 @@ func TestOutput_PrintsTheFormatThatIsAskedFor(t *testing.T) {
 	}{
 		{"vm list -o name", []string{"web\n"}, "NAME"},
 		{"vm list -o json", []string{`"vmid":101`, `\u202e`}, "NAME"},
-		{"vm list -o yaml", []string{"- deep:\n    a: 1\n", `description: "on\u202Etop"`, `locked: "yes"`, "uptime_s: null", "vmid: 101"}, "NAME"},
+		{"vm list -o yaml", []string{
+			"- deep:\n    a: 1\n", `description: "on\u202Etop"`, `locked: "yes"`, "uptime_s: null", "vmid: 101",
+		}, "NAME"},
 		{"vm list -o wide", []string{"DESCRIPTION", "LOCKED", "VMID"}, "DEEP"},
 		{"vm list", []string{"NAME", "VMID"}, "LOCKED"},
 		{"job show 7 -o yaml", []string{"id: 7\nkind: vm.start\nprogress: 0.50\ndone: false\n"}, "KIND"},
@@ -61,7 +63,8 @@ func TestFirewallTest_TakesAddressesGuestsAndNodes(t *testing.T) {
 			t.Errorf("%s: %d, asked %s: %s %s", words, status, got, out, said)
 		}
 	}
-	if status, _, said := run("", "firewall", "test", "nobody", "web", "--protocol", "tcp"); status != 5 || !strings.Contains(said, "nobody") {
+	status, _, said := run("", "firewall", "test", "nobody", "web", "--protocol", "tcp")
+	if status != 5 || !strings.Contains(said, "nobody") {
 		t.Errorf("a guest that does not exist: %d %s", status, said)
 	}
 }

@@ -189,7 +189,10 @@ func (s *session) run(ctx context.Context, v verb, op *api.Operation, args argum
 	for name, value := range v.path {
 		values.path[name] = value
 	}
-	t := target{op: op, path: op.Expand(values.path), query: url.Values{}, body: map[string]any{}, label: values.label, columns: v.columns, rows: v.rows}
+	t := target{
+		op: op, path: op.Expand(values.path), query: url.Values{}, body: map[string]any{}, label: values.label, columns: v.columns,
+		rows: v.rows,
+	}
 	if a.bodyFile != "" {
 		text, err := s.readInput(a.bodyFile)
 		if err != nil {

@@ -14,7 +14,8 @@ import (
 
 // newDiskKeys are the keys that a new disk can have, by the kind of guest.
 var newDiskKeys = map[hypervisor.GuestKind]*regexp.Regexp{
-	hypervisor.VM: regexp.MustCompile(`^(ide[0-3]|sata[0-5]|scsi[0-9]{1,2}|virtio[0-9]{1,2})$`), hypervisor.Container: regexp.MustCompile(`^mp[0-9]{1,3}$`),
+	hypervisor.VM:        regexp.MustCompile(`^(ide[0-3]|sata[0-5]|scsi[0-9]{1,2}|virtio[0-9]{1,2})$`),
+	hypervisor.Container: regexp.MustCompile(`^mp[0-9]{1,3}$`),
 }
 
 // mountPoint matches the path of a mount point without characters that have a
@@ -85,7 +86,8 @@ func newDiskError(err error, disk hypervisor.NewDisk) error {
 		e.Kind, e.Field = plugin.Conflict, "digest"
 	case strings.Contains(text, "storage '"+strings.ToLower(disk.Storage)+"'"), strings.Contains(text, "no such storage"):
 		wrongParameter(e, "storage")
-	case strings.Contains(text, "no space left"), strings.Contains(text, "not enough free space"), strings.Contains(text, "insufficient free space"):
+	case strings.Contains(text, "no space left"), strings.Contains(text, "not enough free space"),
+		strings.Contains(text, "insufficient free space"):
 		wrongParameter(e, "size_gb")
 	case e.Kind == plugin.Invalid && e.Field == disk.Key:
 		e.Field = "key"

@@ -177,7 +177,8 @@ var disks = map[string]string{"vm": "scsi0", "app": "rootfs"}
 
 // newDisks are bodies that add a disk.
 var newDisks = map[string]string{
-	"vm": `{"disks":{"scsi5":{"size_gb":4,"storage":"local-lvm"}}}`, "app": `{"disks":{"mp5":{"size_gb":4,"storage":"local-lvm","path":"/data"}}}`,
+	"vm":  `{"disks":{"scsi5":{"size_gb":4,"storage":"local-lvm"}}}`,
+	"app": `{"disks":{"mp5":{"size_gb":4,"storage":"local-lvm","path":"/data"}}}`,
 }
 
 // Acts returns an act for every operation that sends requests to the

@@ -60,7 +60,8 @@ func Register(a *op.API, deps Deps) {
 		Calls: true, Needs: endpoint.Lifecycle, Audit: op.Audit{Action: "vm.reconfigure"}, Timeout: changeTime,
 		Description: "Changes the configuration immediately, without a job. 409 `guest_busy` while a job works on " +
 			"the VM. The service sends one request for all fields except `disks`, and then one for each disk; none " +
-			"is repeated. A disk with a `storage` is new: its key must be one that the VM does not have yet. If a later one fails, `done` in the response lists the changed fields, and `unknown` " +
+			"is repeated. A disk with a `storage` is new: its key must be one that the VM does not have yet. If a " +
+			"later request fails, `done` in the response lists the changed fields, and `unknown` " +
 			"those with an unknown result. A successful response returns the active configuration and the changes " +
 			"that wait for a restart. An outdated `digest` is 409 `digest_conflict`.",
 	})

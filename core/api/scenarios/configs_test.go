@@ -93,8 +93,8 @@ func TestDisksAreAdded(t *testing.T) {
 	t.Parallel()
 	configsInBothShapes(t, func(t *testing.T, b *servicetest.Lab) {
 		vm := b.VM("running")
-		b.Expect(t, "PATCH", vm, `{"cores":3,"disks":{"scsi1":{"size_gb":10,"storage":"local"},"scsi0":{"size_gb":40}}}`, apitest.Operator, 200, "",
-			`"key":"scsi0","storage":"local"`, `"size_gb":40`, `"key":"scsi1","storage":"local"`, `"size_gb":10`)
+		b.Expect(t, "PATCH", vm, `{"cores":3,"disks":{"scsi1":{"size_gb":10,"storage":"local"},"scsi0":{"size_gb":40}}}`,
+			apitest.Operator, 200, "", `"key":"scsi0","storage":"local"`, `"size_gb":40`, `"key":"scsi1","storage":"local"`, `"size_gb":10`)
 		b.Expect(t, "PATCH", "apps/1", `{"disks":{"mp0":{"size_gb":5,"storage":"local","path":"/data"}}}`, apitest.Operator, 200, "",
 			`"key":"mp0"`, `"path":"/data"`)
 		for _, c := range []struct{ path, disk, field string }{
