@@ -33,7 +33,7 @@ var scopePath = regexp.MustCompile(`^/([A-Za-z0-9][A-Za-z0-9._:-]{0,63}(/[A-Za-z
 // commands that remove what it makes.
 type TokenScript struct {
 	Script string   `json:"script"`
-	Undo   []string `json:"undo" doc:"Commands for an administrator of the hypervisor, in order, that remove the roles and the tokens again"`
+	Undo   []string `json:"undo" doc:"Commands for an administrator of the hypervisor, in order, that remove the roles and the tokens again. They remove monitoring only if the request names it or names no capability, because an enrolled host needs it"`
 }
 
 // WriteTokenScript writes the script that makes users, roles and credentials on
@@ -46,10 +46,11 @@ func (s *Store) WriteTokenScript(ctx context.Context, in ScriptQuery) (TokenScri
 	}
 	var errs []error
 	wanted := map[endpoint.Capability]bool{endpoint.Monitoring: true, endpoint.NodePower: in.NodePower, endpoint.Console: in.NodeShell}
+	asked := map[endpoint.Capability]bool{endpoint.Monitoring: len(in.Capabilities) == 0}
 	for i, text := range in.Capabilities {
 		c, err := capability(text, "body", "capabilities", i)
 		errs = append(errs, err)
-		wanted[c] = true
+		wanted[c], asked[c] = true, true
 	}
 	if !scopePath.MatchString(in.Path) {
 		errs = append(errs, problem.InvalidField("must be / or a permission path of the hypervisor, such as a pool",
@@ -86,6 +87,9 @@ func (s *Store) WriteTokenScript(ctx context.Context, in ScriptQuery) (TokenScri
 	}
 	out := TokenScript{Script: script, Undo: []string{}}
 	for _, c := range query.Capabilities {
+		if c == endpoint.Monitoring && !asked[c] {
+			continue // the host has that token already
+		}
 		commands, err := scripter.RoleRemoval(ctx, c, "")
 		if err != nil {
 			return TokenScript{}, plugin.Problem(fmt.Errorf("writing the commands that remove the tokens: %w", err))

@@ -213,7 +213,10 @@ test('a capability is added, a key is made and deleted, and the host is removed'
   await script.waitFor()
   expect(await script.textContent()).toContain("capability 'node_power'")
   await visitor.accessible('script of one')
-  expect(await page.getByText('How to undo it').count()).toBe(0) // it would remove the tokens that are in use
+  await page.getByText('How to undo it').click()
+  const undo = await page.getByRole('region', { name: 'How to undo it' }).textContent()
+  expect(undo).toContain('node_power')
+  expect(undo).not.toContain('monitoring') // the host needs it
   await page.getByRole('button', { name: 'I ran it: enter the tokens' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Output of the script').fill(printed(['node_power']))
