@@ -11,7 +11,7 @@ import (
 	"github.com/hostler/hostler/internal/waittest"
 )
 
-// A row of the audit log that started a job is told by the job; every other row is told, one about a job too.
+// A job stands for the row of the audit log that started it. Every other row is listed, even one about a job.
 func TestActivityOfRealOperations(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)

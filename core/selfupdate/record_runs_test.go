@@ -18,7 +18,7 @@ import (
 	"github.com/hostler/hostler/updater/installation"
 )
 
-// trail is what the audit log tells of ends of updates.
+// trail returns the rows of the audit log about finished updates.
 func (i *instance) trail() string {
 	i.t.Helper()
 	return i.Value(`SELECT coalesce(string_agg(action || ' ' || result || ' ' || actor_type

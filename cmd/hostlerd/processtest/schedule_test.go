@@ -170,7 +170,7 @@ func (s *timetable) seeds(t *testing.T) {
 	}
 	if told := number(t, s.db,
 		"SELECT sum((details->>'deleted')::int) FROM audit WHERE action = 'audit.prune' AND actor_type = 'system'"); told != 700 {
-		t.Errorf("the audit log tells of %d", told)
+		t.Errorf("the audit log says that %d rows were deleted, want 700", told)
 	}
 	s.a.sealed(t)
 	if out := run(t, s.a.env, "", "audit", "verify").succeeds(t).Out; !strings.Contains(out, " 700 cleared") {

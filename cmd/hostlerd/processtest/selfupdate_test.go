@@ -157,7 +157,7 @@ func TestSelfUpdate(t *testing.T) {
 	s.start(t)
 	on(0)
 	if n := number(t, d, "SELECT count(*) FROM audit WHERE action IN ('update.done', 'update.rolled_back', 'update.refused')"); n != 3 {
-		t.Errorf("the audit log tells of %d ends", n)
+		t.Errorf("the audit log has %d results of updates, want 3", n)
 	}
 }
 

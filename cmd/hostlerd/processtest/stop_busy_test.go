@@ -55,7 +55,7 @@ func TestStopWhileBusy(t *testing.T) {
 		t.Errorf("%d old jobs are left\n%s", left, text)
 	}
 	if told := number(t, d, "SELECT sum((details->>'jobs')::int) FROM audit WHERE action = 'jobs.prune'"); told != oldJobs {
-		t.Errorf("the audit log tells of %d jobs", told)
+		t.Errorf("the audit log says that %d jobs were deleted, want %d", told, oldJobs)
 	}
 	s.sealed(t)
 }

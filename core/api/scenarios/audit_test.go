@@ -220,7 +220,7 @@ func TestWhoSeesWhichAuditRows(t *testing.T) {
 	}
 }
 
-// The audit log is verified as it stands, and what somebody has changed is told by its place alone.
+// Verification reads the audit log as it is, and reports only the position of a changed row.
 func TestAuditVerification(t *testing.T) {
 	t.Parallel()
 	r := servicetest.NewResourceOfUsers(t, func(a *op.API, d api.Deps) { resource.Register(a, d.Audit) })

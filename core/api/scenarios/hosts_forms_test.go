@@ -104,7 +104,7 @@ func TestEnrolHostWithACodeWhoseAnswerIsLost(t *testing.T) {
 		t.Errorf("%s hosts were stored", n)
 	}
 	if n := b.Value("SELECT count(*) FROM audit WHERE action = 'host.redeem_code'"); n != "2" {
-		t.Errorf("%s rows of the audit log tell of a code, want 2", n)
+		t.Errorf("%s rows of the audit log are about a code, want 2", n)
 	}
 }
 

@@ -88,7 +88,7 @@ func TestEnrolHostByPaste(t *testing.T) {
 	details := b.Value("SELECT details::text FROM audit WHERE action = 'host.create' AND result = 'ok'")
 	for _, want := range []string{`"monitoring", "lifecycle", "console", "backup"`, "service@mem!backup", limited.ID, "pool.mem:8006"} {
 		if !strings.Contains(details, want) {
-			t.Errorf("the audit log lacks %s: %s", want, details)
+			t.Errorf("the details in the audit log do not contain %s: %s", want, details)
 		}
 	}
 }
@@ -179,7 +179,7 @@ func TestRotateHostTokensByPaste(t *testing.T) {
 	b.readable()
 	if n := b.Value(`SELECT count(*) FROM audit WHERE action = 'host.rotate_credentials' AND result = 'ok' AND
 		details->'capabilities' = '["lifecycle","console","backup"]' AND details->'token_ids'->>2 = 'service@mem!backup'`); n != "1" {
-		t.Errorf("%s rows of the audit log tell of three tokens", n)
+		t.Errorf("%s rows of the audit log name the three tokens, want 1", n)
 	}
 }
 
@@ -232,7 +232,7 @@ func TestEnrolHostByPasteOfCodes(t *testing.T) {
 	)
 	b.readable("eyJ", "PRIVATE KEY", "MIGHAgEAMBM")
 	if n := b.Value("SELECT count(*) FROM audit WHERE action = 'host.redeem_code'"); n != "6" {
-		t.Errorf("%s rows of the audit log tell of a code, want 6", n)
+		t.Errorf("%s rows of the audit log are about a code, want 6", n)
 	}
 }
 

@@ -60,10 +60,10 @@ func TestPeersOfHosts(t *testing.T) {
 	details := b.Value("SELECT details::text FROM audit WHERE action = 'host.create' AND target_id = '2'")
 	for _, want := range []string{`"peer_of": 1`, "second.mem:8006", `"monitoring", "lifecycle"`, "service@mem!lifecycle"} {
 		if !strings.Contains(details, want) {
-			t.Errorf("the audit log lacks %s: %s", want, details)
+			t.Errorf("the details in the audit log do not contain %s: %s", want, details)
 		}
 	}
 	if n := b.Value("SELECT count(*) FROM audit WHERE action = 'host.enrol_peers' AND details->'refused'->>'node9' = 'not_found'"); n != "1" {
-		t.Errorf("%s rows of the audit log tell of the node that is not there", n)
+		t.Errorf("%s rows of the audit log name the missing node, want 1", n)
 	}
 }

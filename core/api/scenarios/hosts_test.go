@@ -152,7 +152,7 @@ func TestOneServerTwiceAsHosts(t *testing.T) {
 			Body: `{"address":"alias.mem"}`, Status: 200},
 	)
 	if n := b.Value("SELECT count(*) FROM audit WHERE result = 'refused' AND error = 'already_enrolled'"); n != "3" {
-		t.Errorf("%s rows of the audit log tell of a refusal, want 3", n)
+		t.Errorf("%s rows of the audit log record the refusal, want 3", n)
 	}
 	if text := b.Value("SELECT string_agg(to_jsonb(a)::text, '') FROM audit a WHERE error = " +
 		"'already_enrolled' AND action = 'host.update'"); strings.Contains(text, "lab") {

@@ -131,7 +131,7 @@ func TestStorageDetailAndEdit(t *testing.T) {
 	}
 	if n := dbtest.Value[int64](t, f.DB, "SELECT count(*) FROM audit WHERE action = 'storage.edit' AND result = 'ok' AND "+
 		"details::text LIKE '%comment%'"); n != 1 {
-		t.Errorf("%d rows of the audit log tell what was edited", n)
+		t.Errorf("%d rows of the audit log name the changed field, want 1", n)
 	}
 }
 

@@ -1,18 +1,8 @@
 import { expect, test } from 'vitest'
 import { merge } from './merge'
-import type { Preferences } from './preferences.svelte'
+import { understood, type Preferences } from './preferences.svelte'
 
-const chosen = (some: Partial<Preferences>): Preferences => ({
-  language: '',
-  theme: 'system',
-  density: 'compact',
-  zone: '',
-  keys: true,
-  font: 14,
-  views: [],
-  enrolment: '',
-  ...some,
-})
+const chosen = (some: Partial<Preferences>): Preferences => ({ ...understood({}), ...some })
 const view = (name: string, address = `/guests?q=${name}`): Preferences['views'][number] => ({ name, address })
 
 test('what was changed here holds, and else what was changed elsewhere', () => {
