@@ -1,4 +1,4 @@
-// The parts of a guest: snapshot, rollback, delete; its network and options; what it used, as lines and as tables.
+// The parts of a guest: snapshot, rollback, delete; its network, options and disks; what it used, as lines and as tables.
 import { beforeAll, expect, test } from 'vitest'
 import { browser, caller, service, stage } from './stage'
 import { Visitor } from './start'
@@ -106,7 +106,7 @@ test('snapshot, rollback, delete', async () => {
   await visitor.leave()
 })
 
-test('a network card and options are changed', async () => {
+test('a network card, options and disks are changed', async () => {
   const visitor = await Visitor.arrive(browser, service.url)
   const { page } = visitor
   visitor.provokes(409, 422)
@@ -188,6 +188,28 @@ test('a network card and options are changed', async () => {
   await options.waitFor({ state: 'detached' })
   const { options: set } = await caller.must<{ options: Record<string, unknown> }>('GET', `${url}/options`)
   expect(set).not.toHaveProperty('protection')
+
+  // A new disk: the storage with the most room is chosen, and what the service refuses is told at its field.
+  const disks = async (): Promise<{ key: string; size_gb: number | null }[]> =>
+    (await caller.must<{ disks: { key: string; size_gb: number | null }[] }>('GET', `${url}/config`)).disks
+  const before = (await disks()).map((one) => one.key)
+  await main.getByRole('button', { name: 'Add disk' }).click()
+  const disk = page.getByRole('dialog', { name: `Add disk to ${guest.name}` })
+  await disk.getByLabel('Size (GiB)').fill('0')
+  await disk.getByRole('button', { name: 'Add disk' }).click()
+  await disk.getByRole('button', { name: /^Size \(GiB\): / }).waitFor()
+  await visitor.accessible('a refused disk')
+  await visitor.picture('disk-refused')
+  await disk.getByLabel('Size (GiB)').fill('3')
+  await disk.getByRole('button', { name: 'As a command' }).click()
+  await disk.getByText(/curl .*"size_gb":3/).waitFor()
+  await visitor.picture('disk-add')
+  await disk.getByRole('button', { name: 'Add disk' }).click()
+  await disk.waitFor({ state: 'detached' })
+  const added = (await disks()).filter((one) => !before.includes(one.key))
+  expect(added).toEqual([expect.objectContaining({ size_gb: 3 })])
+  await page.getByText(`Disk ${added[0]!.key} was added to ${guest.name}.`).waitFor()
+  await main.getByText(added[0]!.key, { exact: true }).first().waitFor()
   await visitor.leave()
 })
 

@@ -266,6 +266,15 @@ test('common tasks', async () => {
     await cloning.getByRole('button', { name: 'Clone', exact: true }).click()
     await page.getByText(`Clone ${spare.name}: succeeded.`).waitFor()
   })
+  await visitor.open(`/guests/${spare.id}`)
+  await task('add a disk to a VM', 3, 4, async () => {
+    await parts.getByRole('link', { name: 'Options' }).click()
+    await main.getByRole('button', { name: 'Add disk' }).click()
+    const disk = page.getByRole('dialog', { name: `Add disk to ${spare.name}` })
+    await disk.getByLabel('Size (GiB)').fill('2')
+    await disk.getByRole('button', { name: 'Add disk' }).click()
+    await page.getByText(`was added to ${spare.name}.`).waitFor()
+  })
   await visitor.open(`/guests/${moved.id}`)
   await task('move a VM to another node', 4, 4, async () => {
     await act(moved.name, 'Migrate')
