@@ -266,11 +266,17 @@ test('a capability is added, a key is made and deleted, and the host is removed'
   await visitor.accessible('members')
 
   // It is renamed and removed, with its plan; the name that is typed is the one of now.
-  await page.getByRole('main').getByRole('link', { name: 'Settings' }).click()
+  await page.getByRole('main').getByRole('link', { name: 'Host settings' }).click()
   await page.getByLabel('Name', { exact: true }).fill('rack2')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('heading', { name: 'rack2', exact: true }).waitFor()
   await visitor.picture('host-settings')
+  await page.getByRole('button', { name: 'Show the commands that remove its tokens' }).click()
+  const commands = page.getByRole('dialog', { name: 'Show the commands that remove its tokens' })
+  await commands.getByText("pveum user token remove 'service@pve' 'monitoring'").waitFor()
+  await visitor.accessible('commands that remove tokens')
+  await visitor.picture('host-tokens-remove')
+  await page.keyboard.press('Escape')
   await page.getByRole('button', { name: 'Remove host' }).click()
   const remove = page.getByRole('dialog', { name: 'Remove rack2' })
   await remove.getByLabel('Type rack2').fill('rack2')
