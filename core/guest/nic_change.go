@@ -21,8 +21,9 @@ type InterfaceChangeResult struct {
 var addressing = []string{hypervisor.NICIP, hypervisor.NICGateway, hypervisor.NICIP6, hypervisor.NICGateway6}
 
 // ChangeNIC changes the NIC of a guest, named by its key or by its name inside
-// a container, in one request that is sent once. It does not read the
-// addresses. All faults of the change are one problem invalid. Other problems:
+// a container, in one request that is sent once. If the guest has no such NIC
+// and the change names a bridge, it adds one with this key. It does not read
+// the addresses. All faults of the change are one problem invalid. Other problems:
 // not_found for the NIC; vm_addressing_not_editable for addresses of a VM;
 // digest_conflict; guest_busy; capability_missing; unsupported; those of
 // host.Call and of Actor.Do.
@@ -43,9 +44,16 @@ func ChangeNIC(ctx context.Context, a *Actor, r Request, iface string, change hy
 		return InterfaceChangeResult{}, err
 	}
 	now := nicNamed(list, iface)
+	adds := now == nil && slices.Contains(change.Fields, hypervisor.NICBridge)
 	switch {
+	case adds:
+		if now, err = a.newNIC(ctx, r.Guest, list, iface, change); err != nil {
+			return InterfaceChangeResult{}, err
+		}
 	case now == nil:
-		return InterfaceChangeResult{}, problem.New(problem.CodeNotFound, "the guest does not have this NIC")
+		return InterfaceChangeResult{}, problem.New(problem.CodeNotFound, "the guest does not have this NIC; name its bridge to add it")
+	}
+	switch {
 	case r.Guest.Kind == VM && slices.ContainsFunc(named, func(field string) bool { return slices.Contains(addressing, field) }):
 		return InterfaceChangeResult{}, problem.New(problem.CodeVMAddressing,
 			"the addresses of a VM are set inside it or by its network; the hypervisor does not know them")
@@ -57,10 +65,22 @@ func ChangeNIC(ctx context.Context, a *Actor, r Request, iface string, change hy
 		return InterfaceChangeResult{}, err
 	}
 	change.Digest, change.Raw = list.Digest, now.Raw
-	audit.Describe(ctx, func(e *audit.Entry) { e.Detail("changed", named) })
+	audit.Describe(ctx, func(e *audit.Entry) {
+		e.Detail("changed", named)
+		if adds {
+			e.Detail("added", true)
+		}
+	})
 	var after InterfaceChangeResult
 	err = a.Do(ctx, r, func(ctx context.Context, c *Change) (err error) {
-		after, err = c.changeNIC(ctx, on, *now, list.Digest, change)
+		if adds {
+			err = c.addNIC(ctx, on, *now, list.Digest, named)
+		} else {
+			err = c.changeNIC(ctx, on, *now, list.Digest, change)
+		}
+		if err == nil {
+			after, err = resultOfNIC(ctx, on, now.Key)
+		}
 		// The configuration is marked as outdated even if the change failed,
 		// because a failed request may have changed something.
 		if stale := detailStale(ctx, a.DB, r.Guest.ID); err == nil {
@@ -71,24 +91,13 @@ func ChangeNIC(ctx context.Context, a *Actor, r Request, iface string, change hy
 	return after, err
 }
 
-// changeNIC sends the change and reads the NIC again.
-func (c *Change) changeNIC(ctx context.Context, on Subject, before hypervisor.NIC, digest string, change hypervisor.NICChange) (
-	InterfaceChangeResult, error) {
-	read := func(ctx context.Context) (*hypervisor.NIC, hypervisor.NICList, error) {
-		list, err := Call(ctx, on, hypervisor.NICEditor.NICs)
-		if err != nil {
-			return nil, list, err
-		}
-		if now := nicNamed(list, before.Key); now != nil {
-			return now, list, nil
-		}
-		return nil, list, problem.New(problem.CodeNotFound, "the guest no longer has this NIC")
-	}
-	err := SendTo(ctx, c, slices.Concat(change.Fields, change.Clear),
+// changeNIC sends the change.
+func (c *Change) changeNIC(ctx context.Context, on Subject, before hypervisor.NIC, digest string, change hypervisor.NICChange) error {
+	return SendTo(ctx, c, slices.Concat(change.Fields, change.Clear),
 		func(able hypervisor.NICEditor, ctx context.Context, ref hypervisor.GuestRef) error {
 			return able.ChangeNIC(ctx, ref, before.Key, change)
 		}, func(ctx context.Context) (bool, error) {
-			now, list, err := read(ctx)
+			now, list, err := readNIC(ctx, on, before.Key)
 			if err != nil {
 				return false, err
 			}
@@ -98,10 +107,24 @@ func (c *Change) changeNIC(ctx context.Context, on Subject, before hypervisor.NI
 			waits := now.Pending && !before.Pending && list.Digest != digest
 			return waits || nicWith(*now, change) == *nicComparable(now), nil
 		})
+}
+
+// readNIC reads the NIC with a key, and the list that it is in. Without the NIC
+// it returns not_found.
+func readNIC(ctx context.Context, on Subject, key string) (*hypervisor.NIC, hypervisor.NICList, error) {
+	list, err := Call(ctx, on, hypervisor.NICEditor.NICs)
 	if err != nil {
-		return InterfaceChangeResult{}, err
+		return nil, list, err
 	}
-	now, list, err := read(ctx)
+	if now := nicNamed(list, key); now != nil {
+		return now, list, nil
+	}
+	return nil, list, problem.New(problem.CodeNotFound, "the guest no longer has this NIC")
+}
+
+// resultOfNIC reads the NIC after a change.
+func resultOfNIC(ctx context.Context, on Subject, key string) (InterfaceChangeResult, error) {
+	now, list, err := readNIC(ctx, on, key)
 	if err != nil {
 		return InterfaceChangeResult{}, err
 	}

@@ -40,6 +40,7 @@ var (
 	_ hypervisor.ConfigEditor  = (*Host)(nil)
 	_ hypervisor.DiskAdder     = (*Host)(nil)
 	_ hypervisor.NICEditor     = (*Host)(nil)
+	_ hypervisor.NICAdder      = (*Host)(nil)
 	_ hypervisor.Uploader      = (*Host)(nil)
 
 	_ hypervisor.ConsoleOpener    = (*Host)(nil)

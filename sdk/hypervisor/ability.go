@@ -55,6 +55,9 @@ var abilities = plugin.Abilities[*server]{
 	of[NICEditor]("nic_edit", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterNICEditServiceServer(r, &nicEditServer{server: s})
 	}),
+	of[NICAdder]("nic_add", func(r grpc.ServiceRegistrar, s *server) {
+		hypervisorv1.RegisterNICAddServiceServer(r, &nicAddServer{server: s})
+	}),
 	of[BackupManager]("backup", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterBackupServiceServer(r, &backupServer{server: s})
 	}),

@@ -311,6 +311,8 @@ func Acts() []Act {
 				}},
 			Act{Operation: "change_" + on + "_nic", Tokens: lifecycle, Method: "PUT", Path: path + "/network/net0",
 				Body: `{"tag":20,"firewall":true}`},
+			Act{Operation: "change_" + on + "_nic", Case: "a new NIC", Tokens: lifecycle, Method: "PUT", Path: path + "/network/net5",
+				Body: `{"bridge":"vmbr0","tag":20,"firewall":true}`},
 			Act{Operation: "check_" + on + "_migration", Tokens: lifecycle, Method: "POST", Path: path + "/migrate/preflight",
 				Body: `{"target_host_id":{host},"node":"{other_node}"}`},
 			Act{Operation: "migrate_" + on, Case: "to another cluster", First: true,

@@ -61,7 +61,9 @@ func Register(a *op.API, deps Deps) {
 			ID: "change_" + s.kind + "_nic", Summary: "Change a network interface of " + s.one, Tag: s.tag, Role: identity.Operator, On: s.on,
 			Calls: true, Needs: endpoint.Lifecycle, Audit: op.Audit{Action: s.kind + ".change_nic", Target: "iface"}, Timeout: changeTime,
 			Description: "Changes the NIC at once, in one request to the hypervisor. Absent fields are kept; null " +
-				"removes a value. `iface` is the key of the NIC, such as net0, or its name in the container. 409 " +
+				"removes a value. `iface` is the key of the NIC, such as net0, or its name in the container. If the guest " +
+				"does not have it and the body contains `bridge`, a NIC with this key is added, of the same model as the " +
+				"first one; a driver that cannot add NICs is 501 `unsupported`. 409 " +
 				"`guest_busy` while a job works on the guest. An outdated `digest` is 409 `digest_conflict`. The " +
 				"addresses that the guest reports are not read for the response." +
 				s.besides,

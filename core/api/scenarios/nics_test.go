@@ -262,3 +262,36 @@ func TestChangeNICAnswersLost(t *testing.T) {
 		})
 	}
 }
+
+// A NIC that the guest does not have is added if its bridge is named. It never takes the place of another one.
+func TestNICsAreAdded(t *testing.T) {
+	t.Parallel()
+	nicsInBothShapes(t, func(t *testing.T, b *servicetest.Lab) {
+		vm := b.VM("running") + "/network/"
+		b.Expect(t, "PUT", vm+"net1", `{"bridge":"br0","tag":20,"firewall":true}`, apitest.Operator, 200, "",
+			`"key":"net1"`, `"bridge":"br0","model":"virtio","tag":20`, `"firewall":true`)
+		b.Expect(t, "PUT", "apps/1/network/net1", `{"bridge":"br0","ip":"192.0.2.5/24","gw":"192.0.2.1"}`, apitest.Operator, 200, "",
+			`"key":"net1","name":"eth1"`, `"ip":"192.0.2.5/24","gw":"192.0.2.1"`)
+		b.Expect(t, "PUT", vm+"net1", `{"bridge":"br0","tag":30}`, apitest.Operator, 200, "", `"key":"net1"`, `"tag":30`)
+		for _, c := range []struct {
+			path, body string
+			status     int
+			code, says string
+		}{
+			{vm + "net2", `{"tag":20}`, 404, "not_found", "name its bridge to add it"},
+			{vm + "net2", `{"bridge":"nowhere"}`, 422, "invalid", `"bridge"`},
+			{vm + "bogus", `{"bridge":"br0"}`, 422, "invalid", `["path","iface"]`},
+			{vm + "net2", `{"bridge":"br0","ip":"dhcp"}`, 409, "vm_addressing_not_editable", ""},
+			{vm + "net2", `{"bridge":"br0","digest":"old"}`, 409, "digest_conflict", ""},
+			{"apps/1/network/net2", `{"bridge":"br0","gw":"192.0.2.1"}`, 422, "invalid", `"gw"`},
+		} {
+			b.Expect(t, "PUT", c.path, c.body, apitest.Operator, c.status, c.code, c.says)
+		}
+		b.Expect(t, "PUT", vm+"net2", `{"bridge":"br0"}`, apitest.Viewer, 403, "forbidden")
+		b.Cluster.SetFault("addnic", memdriver.Fault{Err: plugin.Errorf(plugin.Denied, "no")})
+		b.Expect(t, "PUT", vm+"net2", `{"bridge":"br0"}`, apitest.Operator, 502, "hypervisor_error", `"reason":"permission"`)
+		if got := b.AuditLog("vm.change_nic"); !strings.HasPrefix(got, `ok {"added": true, "iface": "net1", "changed": ["bridge", "firewall", "tag"]}`) {
+			t.Errorf("the audit log:\n%s", got)
+		}
+	})
+}

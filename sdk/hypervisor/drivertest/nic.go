@@ -3,6 +3,7 @@ package drivertest
 import (
 	"context"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/hostler/hostler/sdk/endpoint"
@@ -69,6 +70,44 @@ func (s *suite) nic(t *testing.T) {
 			wantKind(t, at.ChangeNIC(ctx, ref, "net31", hypervisor.NICChange{Clear: []string{hypervisor.NICVLAN}}), plugin.NotFound)
 		})
 	}
+	s.run(t, "adding a NIC", func(t *testing.T, ctx context.Context) {
+		need[hypervisor.NICAdder](t, s)
+		hook(t, "NewGuest", s.NewGuest != nil)
+		for _, kind := range s.kinds() {
+			ref, tag := s.NewGuest(t, kind, hypervisor.GuestStopped), int64(77)
+			before := s.nicsOf(t, ctx, ref)
+			nic := hypervisor.NIC{Key: "net7", Bridge: before.NICs[0].Bridge, Model: before.NICs[0].Model, VLAN: &tag, Firewall: true}
+			at := as[hypervisor.NICAdder](t, s.host(t, endpoint.Lifecycle))
+			must(t, "adding", at.AddNIC(ctx, ref, nic, before.Digest))
+			after := s.nicsOf(t, ctx, ref)
+			i := slices.IndexFunc(after.NICs, func(n hypervisor.NIC) bool { return n.Key == nic.Key })
+			if i < 0 || len(after.NICs) != len(before.NICs)+1 {
+				t.Fatalf("a %s has the NICs %+v", kind, after.NICs)
+			}
+			added := after.NICs[i]
+			if added.Bridge != nic.Bridge || added.Model != nic.Model || added.VLAN == nil || *added.VLAN != tag || !added.Firewall ||
+				added.LinkDown || (added.Name != "") != (kind == hypervisor.Container) {
+				t.Errorf("the NIC of a %s is %+v", kind, added)
+			}
+			for field, wrong := range map[string]hypervisor.NIC{
+				"digest": {Key: "net6", Bridge: nic.Bridge}, "key": {Key: "bogus1", Bridge: nic.Bridge},
+				hypervisor.NICBridge: {Key: "net6", Bridge: "not there"},
+			} {
+				digest, want := after.Digest, plugin.Invalid
+				if field == "digest" {
+					if digest, want = before.Digest, plugin.Conflict; digest == "" {
+						continue
+					}
+				}
+				if e := wantKind(t, at.AddNIC(ctx, ref, wrong, digest), want); e.Field != field {
+					t.Errorf("a %s with a wrong %s: the error names the field %q", kind, field, e.Field)
+				}
+			}
+			if now := s.nicsOf(t, ctx, ref); len(now.NICs) != len(after.NICs) {
+				t.Errorf("after refused requests a %s has %+v", kind, now.NICs)
+			}
+		}
+	})
 	s.run(t, "addresses of a guest that does not run", func(t *testing.T, ctx context.Context) {
 		hook(t, "NewGuest", s.NewGuest != nil)
 		ref := s.NewGuest(t, s.kind(), hypervisor.GuestStopped)

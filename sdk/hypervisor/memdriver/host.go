@@ -38,6 +38,7 @@ var (
 	_ hypervisor.ConfigEditor      = (*Host)(nil)
 	_ hypervisor.DiskAdder         = (*Host)(nil)
 	_ hypervisor.NICEditor         = (*Host)(nil)
+	_ hypervisor.NICAdder          = (*Host)(nil)
 	_ hypervisor.BackupManager     = (*Host)(nil)
 	_ hypervisor.BackupReader      = (*Host)(nil)
 	_ hypervisor.BackupFileLocator = (*Host)(nil)

@@ -157,6 +157,20 @@ test('a network card, options and disks are changed', async () => {
   await main.getByText('VLAN 21').waitFor()
   expect(await nic()).toMatchObject({ tag: 21, link_down: false })
 
+  // A second interface starts like the first, and what the service refuses is told at its field.
+  await main.getByRole('button', { name: 'Add network interface' }).click()
+  const second = page.getByRole('dialog', { name: `Add net1 to ${guest.name}` })
+  await second.getByLabel('Bridge').fill('nowhere')
+  await second.getByRole('button', { name: 'Add network interface' }).click()
+  await second.getByRole('button', { name: /^Bridge: / }).waitFor()
+  await second.getByLabel('Bridge').fill('vmbr0')
+  await second.getByLabel('VLAN tag').fill('40')
+  await visitor.accessible('adding a network interface')
+  await visitor.picture('nic-add')
+  await second.getByRole('button', { name: 'Add network interface' }).click()
+  await page.getByText(`net1 was added to ${guest.name}.`).waitFor()
+  await main.getByRole('region', { name: 'net1' }).getByText('VLAN 40').waitFor()
+
   // Options: some hold at once, and some wait for a restart.
   await main.getByRole('navigation', { name: 'Guest sections' }).getByRole('link', { name: 'Options' }).click()
   await main.getByRole('button', { name: 'Edit options' }).click()

@@ -161,11 +161,16 @@ test('each language has the same parts, and all texts are in one of them', () =>
 
 test('what is bundled is told as it is', () => {
   const own = JSON.parse(readFileSync(join(src, '../package.json'), 'utf8')) as Record<string, Record<string, string>>
-  const licences = readFileSync(join(src, '../public/licences.txt'), 'utf8')
+  const flat = (text: string): string => text.replace(/\s+/g, ' ').trim()
+  const whole = readFileSync(join(src, '../public/licences.txt'), 'utf8')
+  // The notice that several packages share is there once.
+  const [licences, notice] = whole.split('\nMIT permission notice\n').map(flat)
+  const shared = 'The MIT permission notice at the end of this file applies.'
   for (const { name, version } of packages) {
     expect(own.dependencies?.[name] ?? own.devDependencies?.[name], name).toBe(version)
     const folder = join(src, '../node_modules', name)
     const file = readdirSync(folder).find((one) => /^LICENSE/.test(one))!
-    expect(licences).toContain(`${name} ${version}\n\n${readFileSync(join(folder, file), 'utf8').trimEnd()}\n`)
+    const text = flat(readFileSync(join(folder, file), 'utf8')).replace(notice!, shared)
+    expect(licences).toContain(`${name} ${version} ${text}`)
   }
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Guest } from '../../live/guests.svelte'
-import { fieldsOf, moved, nicCommand, type Interface } from './nic'
+import { fieldsOf, firstFields, moved, newNic, nicCommand, type Interface } from './nic'
 
 const vm = { id: 3, app_id: null } as Guest
 const app = { id: 9, app_id: 4 } as Guest
@@ -44,4 +44,15 @@ test('what is no number is sent as it was typed, for the service to refuse it at
   const request = nicCommand(app, nic, before, now)
   expect(request).toMatchObject({ path: '/api/v1/apps/{app_id}/network/{iface}', options: { path: { app_id: 4 } } })
   expect(request.options.body).toEqual({ digest: 'd1', tag: 'twenty', rate: '12,5', ip: 'dhcp', gw: null })
+})
+
+test('a new interface has the first free key, and names its bridge', () => {
+  const fresh = newNic([nic, { ...nic, key: 'net2' }])
+  expect(fresh).toMatchObject({ key: 'net1', digest: 'd1', bridge: null })
+  const [before, now] = [fieldsOf(app, fresh), firstFields(app, fresh, nic)]
+  expect(nicCommand(app, fresh, before, now)).toMatchObject({
+    path: '/api/v1/apps/{app_id}/network/{iface}',
+    options: { path: { app_id: 4, iface: 'net1' }, body: { digest: 'd1', bridge: 'vmbr0', firewall: true, ip: 'dhcp' } },
+  })
+  expect(firstFields(vm, newNic([]), undefined)).toMatchObject({ bridge: '', firewall: '' })
 })

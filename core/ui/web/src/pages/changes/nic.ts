@@ -28,6 +28,21 @@ export function fieldsOf(guest: Guest, nic: Interface): Fields {
   )
 }
 
+/** newNic returns an empty interface with the first free key. */
+export function newNic(all: Interface[]): Interface {
+  let n = 0
+  while (all.some((one) => one.key === `net${n}`)) n++
+  const empty = { key: `net${n}`, firewall: false, link_down: false, pending: false, digest: all[0]?.digest ?? null }
+  const none = Object.fromEntries([...texts, ...addresses].map((name) => [name, null]))
+  return { ...none, ...empty } as Interface
+}
+
+/** firstFields returns what the form of a new interface starts with: the bridge and firewall of the first one, and DHCP for an app. */
+export function firstFields(guest: Guest, nic: Interface, first: Interface | undefined): Fields {
+  const fields = { ...fieldsOf(guest, nic), bridge: first?.bridge ?? '', firewall: first?.firewall ? 'true' : '' }
+  return guest.app_id === null ? fields : { ...fields, ip: 'dhcp' }
+}
+
 /** moved returns the changed fields. */
 export const moved = (before: Fields, now: Fields): string[] =>
   Object.keys(before).filter((name) => now[name]?.trim() !== before[name])
