@@ -160,10 +160,10 @@ test('a network card, options and disks are changed', async () => {
   // A second interface starts like the first, and what the service refuses is told at its field.
   await main.getByRole('button', { name: 'Add network interface' }).click()
   const second = page.getByRole('dialog', { name: `Add net1 to ${guest.name}` })
-  await second.getByLabel('Bridge').fill('nowhere')
+  await second.getByRole('combobox', { name: 'Bridge' }).fill('nowhere')
   await second.getByRole('button', { name: 'Add network interface' }).click()
   await second.getByRole('button', { name: /^Bridge: / }).waitFor()
-  await second.getByLabel('Bridge').fill('vmbr0')
+  await second.getByRole('combobox', { name: 'Bridge' }).fill('vmbr0')
   await second.getByLabel('VLAN tag').fill('40')
   await visitor.accessible('adding a network interface')
   await visitor.picture('nic-add')
