@@ -127,7 +127,8 @@ func (s *Store) tell(ctx context.Context, p *host.NodeRef, command hypervisor.Po
 	}
 	pl.Add(plan.KindHost, p.Node, "The node %s is %s.", p.Node, does(command))
 	if status.UptimeS != nil {
-		pl.AddSince(plan.KindUptime, p.Node, time.Now().Add(-time.Duration(*status.UptimeS)*time.Second), "The node %s is up.", p.Node)
+		pl.AddSince(plan.KindUptime, p.Node, time.Now().Add(-time.Duration(*status.UptimeS)*time.Second),
+			"The node %s is running and is interrupted.", p.Node)
 	}
 	guests, err := s.running(ctx, p)
 	if err != nil {

@@ -290,7 +290,8 @@ func TestNICsAreAdded(t *testing.T) {
 		b.Expect(t, "PUT", vm+"net2", `{"bridge":"br0"}`, apitest.Viewer, 403, "forbidden")
 		b.Cluster.SetFault("addnic", memdriver.Fault{Err: plugin.Errorf(plugin.Denied, "no")})
 		b.Expect(t, "PUT", vm+"net2", `{"bridge":"br0"}`, apitest.Operator, 502, "hypervisor_error", `"reason":"permission"`)
-		if got := b.AuditLog("vm.change_nic"); !strings.HasPrefix(got, `ok {"added": true, "iface": "net1", "changed": ["bridge", "firewall", "tag"]}`) {
+		want := `ok {"added": true, "iface": "net1", "changed": ["bridge", "firewall", "tag"]}`
+		if got := b.AuditLog("vm.change_nic"); !strings.HasPrefix(got, want) {
 			t.Errorf("the audit log:\n%s", got)
 		}
 	})

@@ -31,7 +31,8 @@ test('first owner, second factor, recovery code', async () => {
   await page.getByText('Too short').waitFor()
   await page.getByLabel('Password').fill(owner.password)
   await page.getByRole('button', { name: 'Create owner account' }).click()
-  await page.getByRole('alert').waitFor()
+  await page.getByText('The set-up token is wrong.').waitFor()
+  expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('setup-token')
   await visitor.accessible('set-up refused')
   await page.getByLabel('Set-up token').fill(service.setupToken())
   await page.getByRole('button', { name: 'Create owner account' }).click()
@@ -42,7 +43,7 @@ test('first owner, second factor, recovery code', async () => {
   await page.getByRole('button', { name: 'Later' }).click()
   // So may the first host, which is what comes next.
   await page.getByRole('heading', { name: 'Enrol a host' }).waitFor()
-  await page.getByRole('link', { name: 'Later' }).click()
+  await page.getByRole('link', { name: 'Cancel' }).click()
   await page.getByText('No hosts yet.').waitFor()
   await page.getByRole('button', { name: 'Account of Anna Lee' }).waitFor()
   await logOut()
