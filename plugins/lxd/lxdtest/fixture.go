@@ -165,46 +165,54 @@ func (s *Server) create(t testing.TB, project, name, image string) error {
 // before is lost.
 func (s *Server) Listening(t testing.TB, ref lxdapi.InstanceRef) {
 	t.Helper()
-	path := "/1.0/instances/" + url.PathEscape(ref.Name) + "/files?path=/run/listening&project=" + url.QueryEscape(ref.Project)
 	waittest.Until(t, ref.Name+" listens", func() bool {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodHead, "http://lxd"+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp, err := s.admin.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = resp.Body.Close()
-		return resp.StatusCode == http.StatusOK
+		_, found, err := s.file(t, ref, "/run/listening")
+		return err == nil && found
 	})
 }
 
 // Boots is how often process 1 of a container was started, by what it has written itself.
 func (s *Server) Boots(t testing.TB, ref lxdapi.InstanceRef) (starts int) {
 	t.Helper()
-	path := "/1.0/instances/" + url.PathEscape(ref.Name) + "/files?path=/boots&project=" + url.QueryEscape(ref.Project)
 	// A server that was killed has the helper by which it reads files in between.
 	waittest.Succeeds(t, "the starts of "+ref.Name+" can be read", func() error {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://lxd"+path, nil)
-		if err != nil {
-			return err
-		}
-		resp, err := s.admin.Do(req)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = resp.Body.Close() }()
-		text, err := io.ReadAll(resp.Body)
-		if err == nil && resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusNotFound {
-			err = fmt.Errorf("%s: %s", resp.Status, text)
-		}
-		if starts = 0; resp.StatusCode == http.StatusOK {
-			starts = bytes.Count(text, []byte("\n"))
-		}
+		text, _, err := s.file(t, ref, "/boots")
+		starts = bytes.Count(text, []byte("\n"))
 		return err
 	})
 	return starts
+}
+
+// helperPause is how long the helper by which LXD reads files is left alone after a failure. The one that ends removes the socket of the
+// one that follows (canonical/lxd issue 18403), so LXD fails as long as it is asked again at once.
+const helperPause = 2 * time.Second
+
+// file reads a file of a container. It is not found if the container or the file is not there.
+func (s *Server) file(t testing.TB, ref lxdapi.InstanceRef, path string) (text []byte, found bool, err error) {
+	t.Helper()
+	query := url.Values{"path": {path}, "project": {ref.Project}}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
+		"http://lxd/1.0/instances/"+url.PathEscape(ref.Name)+"/files?"+query.Encode(), nil)
+	if err != nil {
+		return nil, false, err
+	}
+	resp, err := s.admin.Do(req)
+	if err != nil {
+		return nil, false, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err = io.ReadAll(resp.Body)
+	switch {
+	case err != nil:
+		return nil, false, err
+	case resp.StatusCode == http.StatusOK:
+		return text, true, nil
+	case resp.StatusCode == http.StatusNotFound:
+		return nil, false, nil
+	case bytes.Contains(text, []byte("forkfile.sock")):
+		time.Sleep(helperPause)
+	}
+	return nil, false, fmt.Errorf("%s: %s", resp.Status, text)
 }
 
 // Certificate is the server's own, with its key: who has it can stand in the server's place.
