@@ -92,6 +92,10 @@ func configOf(ref hypervisor.GuestRef, rows []configRow) hypervisor.Config {
 				disk.Pending = true
 				c.Disks = append(c.Disks, owned(disk, ref.ID))
 			}
+		case value == "" && row.Pending != "" && nicKey.MatchString(key): // a new one that waits
+			nic := nicOf(key, string(row.Pending))
+			nic.Pending, nic.Raw = true, string(row.Pending)
+			c.NICs = append(c.NICs, nic)
 		case value == "":
 		case nicKey.MatchString(key):
 			nic := nicOf(key, value)

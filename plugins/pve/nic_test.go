@@ -194,3 +194,27 @@ func TestChangeNICNamesThePrivilege(t *testing.T) {
 		}
 	}
 }
+
+// A running VM that takes no interface at once gets it at its next start. Until then the list has it, as one that waits.
+func TestAddNIC_WaitsForTheRestartOfAVMWithoutHotplug(t *testing.T) {
+	t.Parallel()
+	w, host := configFixture(t)
+	ref := w.guest(t, pvesim.GuestSpec{VMID: 100, Status: pvesim.StatusRunning, Config: map[string]any{"hotplug": "disk"}})
+	list := func() hypervisor.NICList {
+		found, err := w.host(t, endpoint.Monitoring).NICs(t.Context(), ref)
+		must(t, "listing", err)
+		return found
+	}
+	tag := int64(7)
+	nic := hypervisor.NIC{Key: "net1", Model: "e1000", Bridge: "vmbr0", VLAN: &tag}
+	must(t, "adding", host.(hypervisor.NICAdder).AddNIC(t.Context(), ref, nic, list().Digest))
+	for _, waits := range []bool{true, false} {
+		found := list().NICs
+		if len(found) != 2 || found[1].Key != "net1" || found[1].Model != "e1000" || found[1].Bridge != "vmbr0" || found[1].VLAN == nil ||
+			*found[1].VLAN != tag || found[1].Pending != waits {
+			t.Errorf("the NICs are %+v, want a second one, waiting %t", found, waits)
+		}
+		must(t, "stopping", w.SetGuestStatus(100, pvesim.StatusStopped))
+		must(t, "starting", w.SetGuestStatus(100, pvesim.StatusRunning))
+	}
+}

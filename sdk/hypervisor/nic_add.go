@@ -15,6 +15,7 @@ type NICAdder interface {
 	// empty only for a driver whose configurations have no digest. A key that the
 	// kind of guest cannot have is Invalid with the field "key", and another value
 	// that is not accepted is Invalid with its field, as in NICEditor.ChangeNIC. A
-	// running guest that cannot take it at once gets it at its next restart.
+	// running guest that cannot take it at once gets it at its next restart; until
+	// then NICs lists it with NIC.Pending.
 	AddNIC(ctx context.Context, guest GuestRef, nic NIC, digest string) error
 }
