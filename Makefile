@@ -37,13 +37,15 @@ OASDIFF := $(TOOLS)/oasdiff-v1.38.0
 PROTOC_GEN_GO := $(TOOLS)/v1.36.12/protoc-gen-go
 PROTOC_GEN_GO_GRPC := $(TOOLS)/v1.6.2/protoc-gen-go-grpc
 
-# The compiler takes a third less processor time if it collects no garbage. It then needs up to 600 MB. Debug data, which the linker omits
-# anyway, would take another eighth. internal/programtest uses the same flags, so that tests share the compiled packages.
-COMPILE := -toolexec 'env GOGC=off GOMEMLIMIT=1GiB' -gcflags=all=-dwarf=false
+# Everything that compiles the service uses SHARED (internal/programtest and client/api/generate too), so that each package is compiled once.
+# -trimpath lets all checkouts share compiled packages. Debug data, which the linker omits anyway, would take an eighth of the processor time.
+SHARED := -trimpath -gcflags=all=-dwarf=false
+# The compiler takes a third less processor time if it collects no garbage. It then needs up to 600 MB.
+COMPILE := $(SHARED) -toolexec 'env GOGC=off GOMEMLIMIT=1GiB'
 
-# -trimpath lets all checkouts share compiled packages; make lint vets; -w omits debug data. Tests often wait, so one package more than there
-# are processors runs, and two tests for each processor in every package.
-TEST_FLAGS = -trimpath $(COMPILE) -vet=off -ldflags=-w -shuffle=on -timeout 40m -p $$(($$(nproc) + 1)) -parallel $$((2 * $$(nproc)))
+# make lint vets; -w omits debug data. Tests often wait, so one package more than there are processors runs, and two tests for each processor
+# in every package.
+TEST_FLAGS = $(COMPILE) -vet=off -ldflags=-w -shuffle=on -timeout 40m -p $$(($$(nproc) + 1)) -parallel $$((2 * $$(nproc)))
 RACE_FLAGS = -race $(TEST_FLAGS)
 
 RELEASE := $(BIN)/release
@@ -68,14 +70,14 @@ run: deps-run build
 
 build: ui
 	@mkdir -p $(BIN)/plugins
-	CGO_ENABLED=0 $(GO) build -trimpath $(COMPILE) -ldflags '$(LDFLAGS)' -o $(BIN)/ ./cmd/hostlerd ./cmd/hostler ./cmd/hostler-updater ./cmd/hostler-console ./cmd/hostler-sign ./cmd/pvesim ./cmd/hostler-demo
-	CGO_ENABLED=0 $(GO) build -trimpath $(COMPILE) -ldflags '$(LDFLAGS)' -o $(BIN)/plugins/ $(PLUGINS:%=./cmd/%)
+	CGO_ENABLED=0 $(GO) build $(COMPILE) -ldflags '$(LDFLAGS)' -o $(BIN)/ ./cmd/hostlerd ./cmd/hostler ./cmd/hostler-updater ./cmd/hostler-console ./cmd/hostler-sign ./cmd/pvesim ./cmd/hostler-demo
+	CGO_ENABLED=0 $(GO) build $(COMPILE) -ldflags '$(LDFLAGS)' -o $(BIN)/plugins/ $(PLUGINS:%=./cmd/%)
 
 # Programs that tests start are built like in make build: their common packages are compiled once, before the timeout of the tests starts.
 test: export CGO_ENABLED = 0
 test: deps-run ui
-	$(GO) build -trimpath $(COMPILE) ./core/service ./plugins/pve ./plugins/pve/pvesim ./plugins/lxd ./updater ./sdk/hypervisor/memdriver
-	$(GO) run -trimpath $(COMPILE) ./core/db/dbtest/withserver $(GO) test -short $(TEST_FLAGS) ./...
+	$(GO) build $(COMPILE) ./core/service ./plugins/pve ./plugins/pve/pvesim ./plugins/lxd ./updater ./sdk/hypervisor/memdriver
+	$(GO) run $(COMPILE) ./core/db/dbtest/withserver $(GO) test -short $(TEST_FLAGS) ./...
 	@set -e; for dir in $(EXAMPLES); do echo "$$dir"; (cd $$dir && $(GO) test -short $(TEST_FLAGS) ./...); done
 	cd $(UI) && $(NODE_PATH) npm run -s unit
 
@@ -195,7 +197,7 @@ ui: core/ui/dist/index.html
 # A change of any Go file can change the document, so the program that prints it always runs. The file is only written when it differs.
 $(UI)/openapi.json: FORCE
 	@set -e; new=$$(mktemp $@.XXXXXX); trap 'rm -f "$$new"' EXIT; \
-	GOOS= GOARCH= CGO_ENABLED=0 $(GO) run -trimpath ./core/api/openapi >"$$new"; cmp -s "$$new" $@ || mv "$$new" $@
+	GOOS= GOARCH= CGO_ENABLED=0 $(GO) run $(COMPILE) ./core/api/openapi >"$$new"; cmp -s "$$new" $@ || mv "$$new" $@
 
 # operations.ts is the second of the two files that this writes.
 $(UI)/src/api/operations.ts: $(UI)/openapi.json $(UI)/generate.ts $(UI)/node_modules/.installed
@@ -231,7 +233,7 @@ bench: deps
 
 # The same flags as make build, so that dependencies are compiled only once.
 lint: export CGO_ENABLED = 0
-lint: export GOFLAGS = -trimpath
+lint: export GOFLAGS = $(SHARED)
 lint: $(STATICCHECK) $(BUF)
 	@.ci/deps lint
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$unformatted" ] || { echo "not formatted:"; echo "$$unformatted"; exit 1; }
@@ -249,7 +251,7 @@ lint: $(STATICCHECK) $(BUF)
 # The plugin interface and the API must not break for their users: they are compared with the newest release.
 .PHONY: breaking
 breaking: export CGO_ENABLED = 0
-breaking: export GOFLAGS = -trimpath
+breaking: export GOFLAGS = $(SHARED)
 breaking: $(BUF) $(OASDIFF)
 	@.ci/breaking $(BUF) $(OASDIFF)
 
@@ -258,7 +260,7 @@ proto: $(BUF) $(PROTOC_GEN_GO) $(PROTOC_GEN_GO_GRPC)
 
 # Compiles like make lint, which also vets these packages. GENERATE names packages; all of them by default.
 generate: export CGO_ENABLED = 0
-generate: export GOFLAGS = -trimpath -vet=off
+generate: export GOFLAGS = $(SHARED) -vet=off
 generate: export OAPI_CODEGEN := $(OAPI_CODEGEN)
 generate: $(OAPI_CODEGEN)
 	@.ci/deps run

@@ -21,6 +21,9 @@ import (
 
 // Whichever instances look at the same moment, one of them evaluates.
 func TestOneInstanceEvaluates(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs several instances: make check runs it")
+	}
 	t.Parallel()
 	w := newWorld(t)
 	w.busy(map[string]string{"for_s": "0"})
@@ -58,6 +61,9 @@ func TestOneInstanceEvaluates(t *testing.T) {
 
 // An instance that holds the turn and dies leaves it to the others, and nothing of what it had begun.
 func TestACycleThatIsCutOffLeavesNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes the database away: make check runs it")
+	}
 	t.Parallel()
 	w := newWorld(t)
 	w.busy(map[string]string{"for_s": "0"})

@@ -26,6 +26,7 @@ import (
 	"github.com/hostler/hostler/core/selfupdate/selfupdatetest"
 	"github.com/hostler/hostler/core/service"
 	"github.com/hostler/hostler/core/service/servicetest"
+	"github.com/hostler/hostler/internal/sampletest"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/firewall"
 	"github.com/hostler/hostler/sdk/firewall/membackend"
@@ -239,7 +240,7 @@ func TestLargestID(t *testing.T) {
 		if url == o.Path {
 			url, status = url+"?host="+largest+"&actor="+largest, cmp.Or(reads()[o.Spec.ID].Status, 200)
 		}
-		if o.Method == "GET" && !o.Spec.Public {
+		if o.Method == "GET" && !o.Spec.Public && sampletest.Selected(o.Spec.ID, 3) {
 			h.Run(t, apitest.Scenario{Name: o.Spec.ID, Method: "GET", URL: url, As: apitest.Owner, Status: status,
 				Error: map[int]string{404: "not_found", 422: "invalid"}[status]})
 		}

@@ -88,6 +88,9 @@ func ends(t *testing.T, name string, over chan struct{}) {
 
 // Whatever takes the right to a stream ends it, on whichever instance it happens.
 func TestStreamsEndWithTheRightsOnEveryInstance(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs several instances: make check runs it")
+	}
 	t.Parallel()
 	p := newPair(t)
 	exec := func(sql string) func(*testing.T, *identitytest.Account) {
@@ -149,6 +152,9 @@ func TestStreamsEndWithTheRightsOnEveryInstance(t *testing.T) {
 
 // A notification that was said while the listening connection was broken is made good.
 func TestStreamsEndAlthoughTheListenerWasGone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes the database away: make check runs it")
+	}
 	t.Parallel()
 	p := newPair(t)
 	for n := range 3 {
@@ -183,6 +189,9 @@ func (c *counting) Authenticate(ctx context.Context, r *http.Request) (*identity
 
 // A storm of notifications is few looks at the database for each stream, and few of them at once.
 func TestManyWakeUpsAreFewLooks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("wakes many streams: make check runs it")
+	}
 	t.Parallel()
 	p := newPair(t)
 	account := identitytest.As(t, p.here.users, identity.Viewer)

@@ -456,6 +456,9 @@ func TestKeyRotation(t *testing.T) {
 
 // Eight writers on two instances, each with its sealer, and a transaction that lasts: nobody waits, and all is well.
 func TestManyWritersAndSealers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("lets writers race: make check runs it")
+	}
 	t.Parallel()
 	url := dbtest.URL(t)
 	keys := box(t)

@@ -157,6 +157,9 @@ func TestEndThatCouldNotBeWritten(t *testing.T) {
 // While the database was away nobody could give a sign of life: others are not taken for ended at once when it is back, and those that
 // have ended are later.
 func TestNobodyIsLostWithTheDatabase(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes the database away: make check runs it")
+	}
 	t.Parallel()
 	d := dbtest.New(t)
 	others, u := newUnderway(t, d), newUnderway(t, d)

@@ -111,6 +111,9 @@ func TestWebhookIsToldOfTheTrail(t *testing.T) {
 // What a receiver does not take waits, and all behind it, in order. No more than the limit is made of the audit log, and what is too
 // old is counted.
 func TestBacklogOfTheTrail(t *testing.T) {
+	if testing.Short() {
+		t.Skip("sends a long backlog: make check runs it")
+	}
 	t.Parallel()
 	f, to := newFixture(t), newReceiver(t)
 	c := f.follower(to, "*")

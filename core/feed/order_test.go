@@ -121,6 +121,9 @@ func follow(ctx context.Context, t *testing.T, feeds []*feed.Feed, seed uint64, 
 // However transactions overlap, and wherever and how often readers come back, each is told of the last state of everything, and never
 // of an earlier state after a later one.
 func TestNothingIsLostOrOutOfOrder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes and reads at once for long: make check runs it")
+	}
 	t.Parallel()
 	url := dbtest.URL(t)
 	d := dbtest.Open(t, url)
@@ -177,6 +180,9 @@ func TestNothingIsLostOrOutOfOrder(t *testing.T) {
 
 // One that falls behind is told of several stretches at once, the last state of each object in one message.
 func TestReaderThatFallsBehind(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for a slow reader: make check runs it")
+	}
 	t.Parallel()
 	f := newFixture(t)
 	slow, quick := hello(t, f.feed, everything), hello(t, f.feed, everything)

@@ -176,6 +176,9 @@ func TestPrune(t *testing.T) {
 
 // Many come back to a restarted instance at once: what they missed is read once for all of them.
 func TestManyComeBack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("lets many readers return at once: make check runs it")
+	}
 	t.Parallel()
 	url := dbtest.URL(t)
 	d, statements := dbtest.Counting(t, url)
@@ -252,6 +255,9 @@ func TestCopiedDatabase(t *testing.T) {
 
 // PostgreSQL is killed and comes back: whoever reads on misses nothing, and nobody else notices.
 func TestDatabaseRestart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("restarts a database server: make check runs it")
+	}
 	t.Parallel()
 	server := dbtest.NewServer(t, dbtest.OwnOptions{Settings: []string{"fsync=on", "synchronous_commit=on", "full_page_writes=on"}})
 	d := dbtest.Open(t, server.URL(t))
@@ -287,6 +293,9 @@ func TestDatabaseRestart(t *testing.T) {
 
 // While the database is away nobody hangs: who joins is told so.
 func TestDatabaseAway(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes the database away: make check runs it")
+	}
 	t.Parallel()
 	server := dbtest.NewServer(t, dbtest.OwnOptions{})
 	d := dbtest.Open(t, server.URL(t))

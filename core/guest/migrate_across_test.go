@@ -341,6 +341,9 @@ func (b *lifecycleFixture) idleNow(t *testing.T) {
 // A service that is killed around any request of the move goes on with it, or where it cannot know whether a request was taken has the
 // guest run again and says so. Nothing is done twice.
 func TestKilledAroundAMigrationToAnotherCluster(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills a service: make check runs it")
+	}
 	t.Parallel()
 	for _, when := range []string{"before", "after"} {
 		for _, request := range []string{"shutdown", "backup", "restore", "start", "reconfigure"} {

@@ -154,6 +154,9 @@ func (f *flipping) Write(p []byte) (int, error) {
 
 // What goes wrong after the guest was stopped has it run again where it was, and leaves no file of ours behind.
 func TestTransfersThatAreUndone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("undoes many transfers: make check runs it")
+	}
 	t.Parallel()
 	refused := memdriver.Fault{Err: plugin.Errorf(plugin.Refused, "not today")}
 	for name, c := range map[string]struct {
@@ -263,6 +266,9 @@ func TestCopiesThatBreakOff(t *testing.T) {
 
 // A move that is canceled while it copies is undone.
 func TestCanceledTransfer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("cancels a job in the middle: make check runs it")
+	}
 	t.Parallel()
 	inBothShapes(t, func(t *testing.T, b *lifecycleFixture) {
 		b.withMachines(t)
@@ -288,6 +294,9 @@ func TestCanceledTransfer(t *testing.T) {
 // A service that is killed around any request or copy of the move goes on with it, or where it cannot know whether a request was taken has
 // the guest run again and says so. Nothing is done twice, and no file is left but what is said.
 func TestKilledAroundATransfer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills a service: make check runs it")
+	}
 	t.Parallel()
 	for _, when := range []string{"before", "after"} {
 		for _, request := range []string{"shutdown", "backup", "copy", "restore", "start", "reconfigure", "deletebackup"} {

@@ -146,6 +146,9 @@ func checkEnrolled(t *testing.T, rows []host.EnrolledPeer, want []wanted) {
 }
 
 func TestPeersAreEnrolled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for addresses that do not respond: make check runs it")
+	}
 	t.Parallel()
 	s, driver, d := peeredCluster(t)
 	rows, err := s.EnrolPeers(t.Context(), 1,

@@ -494,6 +494,9 @@ func successes(errs []error) int {
 const rounds = 25
 
 func TestOneOfTwoLogInsWithOneCodeWins(t *testing.T) {
+	if testing.Short() {
+		t.Skip("lets requests race: make check runs it")
+	}
 	t.Parallel()
 	f := newFactored(t)
 	for round := range rounds {
@@ -529,6 +532,9 @@ func (f *factored) refill() {
 }
 
 func TestOneOfTwoConfirmationsWins(t *testing.T) {
+	if testing.Short() {
+		t.Skip("lets requests race: make check runs it")
+	}
 	t.Parallel()
 	d := dbtest.New(t)
 	s := identitytest.NewSealing(t, d)
@@ -552,6 +558,9 @@ func TestOneOfTwoConfirmationsWins(t *testing.T) {
 
 // While the factor is switched off a log-in either completes before, or has to begin again.
 func TestSwitchingOffAgainstALogIn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("lets requests race: make check runs it")
+	}
 	t.Parallel()
 	f := newFactored(t)
 	for round := range rounds {

@@ -106,6 +106,9 @@ func TestJobEndsAfterTwoCrashes(t *testing.T) {
 
 // One crash ends nothing, and neither do two between which the job was let go of in order.
 func TestCrashesThatAreNotInARow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills a service: make check runs it")
+	}
 	t.Parallel()
 	w := newFixture(t, memdriver.Spec{})
 	begun, release := make(chan struct{}, 10), make(chan struct{})
@@ -137,6 +140,9 @@ func TestCrashesThatAreNotInARow(t *testing.T) {
 
 // A worker that does not come to a safe point before the service ends is no crash either.
 func TestStopInOrderIsNoCrash(t *testing.T) {
+	if testing.Short() {
+		t.Skip("stops a service many times: make check runs it")
+	}
 	t.Parallel()
 	w := newFixture(t, memdriver.Spec{})
 	w.stop = 300 * time.Millisecond
@@ -190,6 +196,9 @@ func TestJobInTheLineHasNoRunner(t *testing.T) {
 
 // Instances that lost their connections have not crashed: each takes its name off the job once it can.
 func TestLostConnectionsAreNoCrashes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("breaks connections: make check runs it")
+	}
 	t.Parallel()
 	w := newFixture(t, memdriver.Spec{})
 	begun, release := make(chan struct{}, 2), make(chan struct{})

@@ -19,6 +19,7 @@ import (
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/secret"
+	"github.com/hostler/hostler/internal/sampletest"
 	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -66,10 +67,10 @@ func newFixtureOf(t testing.TB, shape memdriver.Shape, spec memdriver.Spec) *fix
 	return w
 }
 
-// inBothShapes runs a test on a hypervisor of each shape.
+// inBothShapes runs a test on a hypervisor of each shape, or with -short on one of them.
 func inBothShapes(t *testing.T, spec memdriver.Spec, test func(t *testing.T, w *fixture)) {
 	t.Helper()
-	for _, shape := range memdriver.Shapes() {
+	for _, shape := range sampletest.OneOf(t.Name(), memdriver.Shapes()) {
 		t.Run(shape.Name, func(t *testing.T) {
 			t.Parallel()
 			test(t, newFixtureOf(t, shape, spec))

@@ -93,6 +93,9 @@ func TestFrozenBeforeTheSend(t *testing.T) {
 
 // The same, and the frozen instance has noticed nothing when it thaws: what the database says then counts.
 func TestThawedRunAsksBeforeTheSend(t *testing.T) {
+	if testing.Short() {
+		t.Skip("freezes a service: make check runs it")
+	}
 	t.Parallel()
 	for name, c := range map[string]struct {
 		// meanwhile is what happens to the job of an instance that stands still.

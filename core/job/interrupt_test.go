@@ -82,6 +82,9 @@ func TestStoppedAtEachPoint(t *testing.T) {
 
 // A worker that does not heed its context does not hold a stop up for ever, and loses its job.
 func TestStopWithAStubbornWorker(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for a worker that does not stop: make check runs it")
+	}
 	t.Parallel()
 	w := newFixture(t, memdriver.Spec{})
 	w.stop = time.Second

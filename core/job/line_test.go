@@ -11,6 +11,9 @@ import (
 
 // Of those that wait for a slot on any instance, the one enqueued first has the next one.
 func TestLineOfTwoInstances(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs several instances: make check runs it")
+	}
 	t.Parallel()
 	const slots = 4
 	w := newFixture(t, memdriver.Spec{})

@@ -180,6 +180,9 @@ func TestEnds(t *testing.T) {
 
 // Four at a time over all instances together, whatever is in the line; nothing is lost and nothing is done twice.
 func TestTwoInstancesShareTheSlots(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs several instances: make check runs it")
+	}
 	t.Parallel()
 	const jobs = 200
 	w := newFixture(t, memdriver.Spec{})

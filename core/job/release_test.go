@@ -14,6 +14,9 @@ import (
 
 // During an update an older release is handed a job that it knows nothing of: the newer one does it.
 func TestJobOfAnotherRelease(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs an older release: make check runs it")
+	}
 	t.Parallel()
 	w := newFixture(t, memdriver.Spec{Nodes: 1})
 	newer := w.add(t, map[string]job.Worker{"new": job.WorkerFunc(func(context.Context, *job.Run) error { return nil })})

@@ -68,6 +68,9 @@ func TestTranscriptIsBounded(t *testing.T) {
 
 // A follower on another instance hears of events and of the end, and again after its database connection broke.
 func TestHubFollowsOverInstances(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs several instances: make check runs it")
+	}
 	t.Parallel()
 	w := newFixture(t, memdriver.Spec{})
 	say, done := make(chan string), make(chan struct{})

@@ -103,6 +103,9 @@ func TestHostKilledWhileStarting(t *testing.T) {
 
 // What a killed service left is gone once another one has come up and ended, however soon that was.
 func TestKilledHostLeavesNoFolder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills a service: make check runs it")
+	}
 	t.Parallel()
 	b := setup(t, nil)
 	cmd, out := host(t, b.dir, memFile)

@@ -81,6 +81,9 @@ func redeemed(t *testing.T, driver hypervisor.Driver, target endpoint.Target, c 
 
 // A plugin of somebody else, built from its own module, is pinned, started, called and started again like ours.
 func TestThirdParty(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a plugin: make check runs it")
+	}
 	t.Parallel()
 	b := &fixture{dir: t.TempDir(), pins: &pins{}, log: &waittest.Text{}}
 	example(t, b.dir, ".")

@@ -16,6 +16,7 @@ import (
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/poll"
+	"github.com/hostler/hostler/internal/sampletest"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/plugin"
@@ -185,14 +186,15 @@ func (h *fakeHost) Inventory(ctx context.Context, q hypervisor.InventoryQuery, p
 	})
 }
 
-// inBothShapes runs a test on a hypervisor whose guests have numbers and on one whose guests have names and UIDs.
+// inBothShapes runs a test on a hypervisor whose guests have numbers and on one whose guests have names and UIDs, or with
+// -short on one of them.
 func inBothShapes(t *testing.T, test func(t *testing.T, f *fixture)) {
 	t.Parallel()
-	for name, named := range map[string]bool{"numbers": false, "names and UIDs": true} {
-		t.Run(name, func(t *testing.T) {
+	for _, shape := range sampletest.OneOf(t.Name(), []string{"numbers", "names and UIDs"}) {
+		t.Run(shape, func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
-			f.named = named
+			f.named = shape == "names and UIDs"
 			test(t, f)
 		})
 	}

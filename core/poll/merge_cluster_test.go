@@ -159,6 +159,9 @@ func TestAClusterOfTwoTeamsBecomesOne(t *testing.T) {
 
 // A team may be deleted at any moment of a poll: a host and its cluster are always of one team.
 func TestATeamFallsWhileItsHostsArePolled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("lets a removal and polls race: make check runs it")
+	}
 	t.Parallel()
 	f := newFixture(t)
 	var ids []int64

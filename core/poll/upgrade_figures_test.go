@@ -33,6 +33,9 @@ const polled = `SELECT string_agg(row, E'\n') FROM (SELECT to_jsonb(t)::text AS 
 
 // Figures that a release before wrote are of its last poll, the way back brings the same data, and polls go on.
 func TestUpgradeToFiguresWithAge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("upgrades an old database: make check runs it")
+	}
 	t.Parallel()
 	d := dbtest.Open(t, dbtest.EmptyURL(t))
 	to(t, d, 26)

@@ -86,6 +86,9 @@ func (o opener) Open(ctx context.Context, _ int64, capability endpoint.Capabilit
 // What a release wrote whose guests were numbers is as it was after an update, and goes on: everything keeps its id, a poll finds
 // each guest's row, jobs that were asked for before are done, and the way back brings the same data.
 func TestUpgradeFromNumbers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("upgrades an old database: make check runs it")
+	}
 	t.Parallel()
 	d := dbtest.Open(t, dbtest.EmptyURL(t))
 	to(t, d, 24)
@@ -175,6 +178,9 @@ func goesOn(t *testing.T, d *db.DB) {
 
 // What the tables of before have no place for goes with the way back: guests without a number, and the older of two of one number.
 func TestTheWayBackFromNames(t *testing.T) {
+	if testing.Short() {
+		t.Skip("upgrades an old database: make check runs it")
+	}
 	t.Parallel()
 	d := dbtest.New(t)
 	dbtest.Exec(t, d, `INSERT INTO clusters (team_id, name) VALUES (1, 'c');

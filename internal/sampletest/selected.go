@@ -12,7 +12,21 @@ func Selected(name string, n uint32) bool {
 	if !testing.Short() {
 		return true
 	}
+	return hash(name)%n == 0
+}
+
+// OneOf returns the cases that a test of the given name runs: with -short one of them, always the same one; otherwise all. Use it when many
+// tests run each case, so that together they still run all of them.
+func OneOf[T any](name string, cases []T) []T {
+	if !testing.Short() || len(cases) == 0 {
+		return cases
+	}
+	n := hash(name) % uint32(len(cases))
+	return cases[n : n+1]
+}
+
+func hash(name string) uint32 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(name))
-	return h.Sum32()%n == 0
+	return h.Sum32()
 }

@@ -157,6 +157,9 @@ func TestFollowWithoutEvents(t *testing.T) {
 
 // A server that tells more than anybody can hear is followed to the end all the same.
 func TestFloodOfEvents(t *testing.T) {
+	if testing.Short() {
+		t.Skip("sends a flood: make check runs it")
+	}
 	t.Parallel()
 	s := newEventServer(t)
 	slow, done := make(chan struct{}), make(chan hypervisor.TaskResult, 1)

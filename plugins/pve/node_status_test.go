@@ -59,6 +59,9 @@ func TestNodeStatusOfNamesThatNoNodeHas(t *testing.T) {
 }
 
 func TestNodeStatusOfANodeThatIsOff(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for what does not come: make check runs it")
+	}
 	t.Parallel()
 	for _, status := range []int{595, 596} {
 		w := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 3, Guests: 1, OfflineStatus: status})

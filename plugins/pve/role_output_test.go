@@ -111,6 +111,9 @@ func TestRoleOutputAsTerminalsGiveIt(t *testing.T) {
 }
 
 func TestRoleOutputTellsWhatWasKept(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs many shells: make check runs it")
+	}
 	t.Parallel()
 	kept := []endpoint.Capability{endpoint.Monitoring, endpoint.Console, endpoint.Backup}
 	_, out := printed(t, []endpoint.Capability{endpoint.Lifecycle, endpoint.NodePower}, kept)

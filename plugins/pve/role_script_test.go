@@ -110,6 +110,9 @@ func TestRoleScriptMakesExactlyTheSpecifiedRoles(t *testing.T) {
 }
 
 func TestRoleScriptIsSafeToRunTwice(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs many shells: make check runs it")
+	}
 	t.Parallel()
 	a := newAdmin(t)
 	script := roleScript(t, hypervisor.RoleScriptQuery{Capabilities: []endpoint.Capability{endpoint.Lifecycle}, Path: "/"})
@@ -157,6 +160,9 @@ func TestRoleScriptIsSafeToRunTwice(t *testing.T) {
 // Privileges that were added on our own advice stay, and are not reported as too much: of a role that is asked for without them, and of
 // one whose token is renewed.
 func TestRoleScriptKeepsAddedPrivileges(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs many shells: make check runs it")
+	}
 	t.Parallel()
 	query := hypervisor.RoleScriptQuery{Capabilities: endpoint.Capabilities(), Path: "/", NodeShell: true, Recommended: true}
 	a := newAdmin(t)

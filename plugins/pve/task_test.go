@@ -372,6 +372,9 @@ func TestStoppingTasks(t *testing.T) {
 
 // A running task is asked for its log, and only now and then for its status: each request costs the host a connection.
 func TestWaitingCostsLittle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for long: make check runs it")
+	}
 	t.Parallel()
 	w := newFixture(t, pvesim.Options{})
 	var logs, states int64

@@ -150,6 +150,9 @@ func TestOverlayDialogs(t *testing.T) {
 }
 
 func TestOverlayFetches(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs many shells: make check runs it")
+	}
 	t.Parallel()
 	n := newNode(t)
 	list := filepath.Join(n.run, "addresses")
@@ -187,6 +190,9 @@ func TestOverlayFetches(t *testing.T) {
 }
 
 func TestOverlayAttach(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs many shells: make check runs it")
+	}
 	t.Parallel()
 	n := newNode(t)
 	for _, shell := range shells(t) {

@@ -22,6 +22,9 @@ const (
 // The service is killed while it trades a join token: nothing of the host is there afterwards, the audit log names the certificate that
 // the hypervisor may trust, and neither token nor key is anywhere.
 func TestKilledWhileAJoinTokenIsTraded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts and kills a service: make check runs it")
+	}
 	t.Parallel()
 	h := newSecretSearch()
 	code := func(address string) string {

@@ -286,6 +286,9 @@ const (
 )
 
 func TestAuditExportEndsWithTheSession(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for a reader that leaves: make check runs it")
+	}
 	t.Parallel()
 	r := newAuditExports(t, enoughAuditRows, longAuditNotes)
 	account := identitytest.As(t, r.users, identity.Admin)
@@ -301,6 +304,9 @@ func TestAuditExportEndsWithTheSession(t *testing.T) {
 }
 
 func TestAuditExportEndsWithItsReader(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for a reader that leaves: make check runs it")
+	}
 	t.Parallel()
 	r := newAuditExports(t, enoughAuditRows, longAuditNotes)
 	account := identitytest.As(t, r.users, identity.Admin)
@@ -311,6 +317,9 @@ func TestAuditExportEndsWithItsReader(t *testing.T) {
 
 // Readers who hardly read leave connections for the others.
 func TestAuditExportsAtOnceAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("sends many requests at once: make check runs it")
+	}
 	t.Parallel()
 	r := newAuditExports(t, enoughAuditRows, longAuditNotes)
 	account := identitytest.As(t, r.users, identity.Admin)
@@ -337,6 +346,9 @@ func TestAuditExportsAtOnceAreBounded(t *testing.T) {
 }
 
 func TestAuditExportThatTheDatabaseBreaksOff(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes the database away: make check runs it")
+	}
 	t.Parallel()
 	r := newAuditExports(t, enoughAuditRows, longAuditNotes)
 	body := r.open(t, identitytest.As(t, r.users, identity.Admin).Cookie)

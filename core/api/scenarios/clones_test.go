@@ -326,6 +326,9 @@ func TestRetryWhileTheTaskRuns(t *testing.T) {
 
 // Guests that are asked for at once get a number each.
 func TestGuestsThatAreMadeAtOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("sends many requests at once: make check runs it")
+	}
 	t.Parallel()
 	b := newClones(t)
 	for i := range 8 {

@@ -307,6 +307,9 @@ func TestTerminalConsoles(t *testing.T) {
 
 // What comes in another form than was agreed ends the console, and tells what is wrong.
 func TestUnfitMessagesEndConsoles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("opens many consoles: make check runs it")
+	}
 	t.Parallel()
 	f := newConsoles(t)
 	who := consoleSession{f.user(identity.Operator)}
@@ -332,6 +335,9 @@ func TestPasteIntoConsoles(t *testing.T) {
 
 // A person who reads nothing makes the hypervisor wait, and is shown everything later.
 func TestSlowReaderOfAConsole(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for a slow reader: make check runs it")
+	}
 	t.Parallel()
 	f := newConsoles(t)
 	c := f.connect(consoleSession{f.user(identity.Operator)}, wikiConsole, "")

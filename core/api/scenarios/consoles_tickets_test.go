@@ -103,6 +103,9 @@ func (nobodyAtAll) Set(*http.Request) {}
 
 // A ticket that nobody comes with is over after its time, and its console is closed.
 func TestLateConsoleTickets(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for tickets to expire: make check runs it")
+	}
 	t.Parallel()
 	f := newConsoles(t, func(s *service.Service) { s.Consoles.TicketLifetime = 200 * time.Millisecond })
 	mine := consoleSession{f.user(identity.Operator)}
@@ -121,6 +124,9 @@ func TestLateConsoleTickets(t *testing.T) {
 
 // Who asks for a thousand tickets has eight, and no more consoles are open for them.
 func TestManyConsoleTickets(t *testing.T) {
+	if testing.Short() {
+		t.Skip("sends many requests: make check runs it")
+	}
 	t.Parallel()
 	f := newConsoles(t,
 		func(s *service.Service) { s.Consoles.TicketLifetime = time.Hour }) // so that none is over while the last are asked for
@@ -163,6 +169,9 @@ func TestManyConsoleTickets(t *testing.T) {
 
 // Who opens sockets as fast as they can is slowed down.
 func TestFloodOfConsoleSockets(t *testing.T) {
+	if testing.Short() {
+		t.Skip("opens many consoles: make check runs it")
+	}
 	t.Parallel()
 	f := newConsoles(t)
 	mine := consoleSession{f.user(identity.Operator)}
@@ -180,6 +189,9 @@ func TestFloodOfConsoleSockets(t *testing.T) {
 // A socket may come to another instance than its ticket did, which opens the console and lets the first one close its own. A ticket of an
 // instance that is gone is good, too.
 func TestConsolesOfTwoInstances(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs several instances: make check runs it")
+	}
 	t.Parallel()
 	f := newConsoles(t)
 	second := f.serve()

@@ -224,6 +224,9 @@ func (i *eventsInstance) change(ctx context.Context, n, objects int, rate float6
 
 // Many readers hear of many changes: each of the last state of all, in order, and in at most ten messages a second.
 func TestManyReadersOfEvents(t *testing.T) {
+	if testing.Short() {
+		t.Skip("opens many streams: make check runs it")
+	}
 	t.Parallel()
 	i := newEvents(t, "")
 	const readers, objects, changes = 60, 40, 200

@@ -264,6 +264,9 @@ func TestRightsThatChangeEndStreams(t *testing.T) {
 
 // The end of the service ends its streams, and the reader goes on at another instance.
 func TestServiceThatStopsEndsStreams(t *testing.T) {
+	if testing.Short() {
+		t.Skip("stops a service: make check runs it")
+	}
 	t.Parallel()
 	url := dbtest.URL(t)
 	i, other := newEvents(t, url), newEvents(t, url)

@@ -186,6 +186,9 @@ func TestHostNodePower(t *testing.T) {
 
 // Where no other member of the cluster is enrolled, the node's own silence has to do, and the job says so. Where one is, it is asked.
 func TestHostNodePowerIsWatchedByOthers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs several instances: make check runs it")
+	}
 	t.Parallel()
 	b := newPoweredHosts(t)
 	if text := b.powered("node1", "shutdown", "succeeded", nil); !strings.Contains(text, "no other member of its cluster reports") {

@@ -256,6 +256,9 @@ func TestStageOfDynamicAddresses(t *testing.T) {
 // TestStageBridgesAnswersLost are changes of which the answer was lost: the network tells whether they were staged, and nothing is sent
 // again.
 func TestStageBridgesAnswersLost(t *testing.T) {
+	if testing.Short() {
+		t.Skip("loses responses: make check runs it")
+	}
 	t.Parallel()
 	f := newNetwork(t, endpoint.Lifecycle)
 	f.cluster.SetFault("stageinterface", memdriver.Fault{Err: lostApply, Late: true})
@@ -331,6 +334,9 @@ var (
 // TestApplyNetworkAnswersLost are applies of which the answer was lost: one that arrived is found by its task, one that did not is not
 // sent again.
 func TestApplyNetworkAnswersLost(t *testing.T) {
+	if testing.Short() {
+		t.Skip("loses responses: make check runs it")
+	}
 	t.Parallel()
 	f := newNetwork(t, endpoint.Lifecycle)
 	f.create("br2", `{}`, 201, "")
@@ -352,6 +358,9 @@ func TestApplyNetworkAnswersLost(t *testing.T) {
 
 // A task that lasts is asked for again and again, and its log comes once.
 func TestApplyNetworkThatLasts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for a slow host: make check runs it")
+	}
 	t.Parallel()
 	f := newNetwork(t, endpoint.Lifecycle)
 	f.create("br2", `{}`, 201, "")

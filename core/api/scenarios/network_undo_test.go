@@ -140,6 +140,9 @@ func (f *networkFixture) another() {
 // A service that ends while the machine waits leaves that to the next one: it calls the machine off where all is well, and tells what the
 // machine has done where the node was cut off.
 func TestUndoOfApplyOutlivesTheService(t *testing.T) {
+	if testing.Short() {
+		t.Skip("stops a service: make check runs it")
+	}
 	t.Parallel()
 	f := newNetwork(t, endpoint.Lifecycle)
 	machine := f.logIn()

@@ -356,6 +356,9 @@ func TestLimitsOfUploads(t *testing.T) {
 
 // An upload of which the sender leaves has left nothing, and is told.
 func TestUploadWhoseSenderLeaves(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for a sender that leaves: make check runs it")
+	}
 	t.Parallel()
 	f := newUploads(t, memdriver.Tokens)
 	whole, kind := formOf(filePart("a.iso", strings.Repeat("x", 3<<20)))
@@ -391,6 +394,9 @@ func TestUploadWhoseSenderLeaves(t *testing.T) {
 
 // While a file arrives the upload tells how much of it has, and while it is sent on its job tells how much has gone.
 func TestHowFarAnUploadHasCome(t *testing.T) {
+	if testing.Short() {
+		t.Skip("sends slowly: make check runs it")
+	}
 	t.Parallel()
 	f := newUploads(t, memdriver.Tokens)
 	const id, size = "upload-that-is-looked-at", 64 << 20
@@ -452,6 +458,9 @@ func (l senderLeaves) Read([]byte) (int, error) {
 
 // A sender that stops, or sends next to nothing, is left: the operation says after what, and the upload is told to have failed of it.
 func TestUploadThatIsTooSlow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("sends slowly: make check runs it")
+	}
 	t.Parallel()
 	f := newUploads(t, memdriver.Tokens)
 	operations := f.api.Operations()
@@ -521,6 +530,9 @@ func TestHowTheJobOfAnUploadEnds(t *testing.T) {
 
 // A job whose file is in the folder of an instance that is gone for good says so.
 func TestUploadWhoseInstanceIsGone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills an instance: make check runs it")
+	}
 	t.Parallel()
 	f := newUploads(t, memdriver.Tokens)
 	a := f.upload("1/local/content", apitest.Admin, 202, "", filePart("a.iso", "abc"))
@@ -539,6 +551,9 @@ func TestUploadWhoseInstanceIsGone(t *testing.T) {
 
 // A job that is canceled before it begins leaves its file to the sweep.
 func TestUploadThatIsCanceledLeavesNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("cancels a job in the middle: make check runs it")
+	}
 	t.Parallel()
 	f := newUploads(t, memdriver.Tokens)
 	f.upload("1/local/content", apitest.Admin, 202, "", filePart("a.iso", "abc"))

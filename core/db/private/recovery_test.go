@@ -33,6 +33,9 @@ func fill(t *testing.T, url string) {
 }
 
 func TestPostmasterKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills a database server: make check runs it")
+	}
 	t.Parallel()
 	dir := newDir(t)
 	c := start(t, private.Config{Dir: dir})
@@ -169,6 +172,9 @@ func TestServiceKilledAnywhere(t *testing.T) {
 }
 
 func TestStalePidFileOfReusedNumber(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills a database server: make check runs it")
+	}
 	t.Parallel()
 	dir := newDir(t)
 	c := start(t, private.Config{Dir: dir})
@@ -187,6 +193,9 @@ func TestStalePidFileOfReusedNumber(t *testing.T) {
 
 // A copy of a state folder has the name of the cluster that it was made of: what runs on the other folder is left alone.
 func TestCopyBesideItsOrigin(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts several database servers: make check runs it")
+	}
 	t.Parallel()
 	dir, copied := newDir(t), newDir(t)
 	c := start(t, private.Config{Dir: dir})
@@ -249,6 +258,9 @@ func TestStopInAHurry(t *testing.T) {
 }
 
 func TestDataVanishes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes the data away: make check runs it")
+	}
 	t.Parallel()
 	dir := newDir(t)
 	c, err := private.Start(testContext(t), private.Config{Dir: dir})

@@ -180,6 +180,9 @@ func TestForeignFolders(t *testing.T) {
 
 // TestForeignPostmaster: somebody runs our data directory by hand, with a socket of his own.
 func TestForeignPostmaster(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts several database servers: make check runs it")
+	}
 	t.Parallel()
 	dir := filepath.Join(passable(t), "postgresql")
 	stop(t, start(t, private.Config{Dir: dir}))
@@ -211,6 +214,9 @@ func TestForeignPostmaster(t *testing.T) {
 }
 
 func TestSecondService(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts several database servers: make check runs it")
+	}
 	t.Parallel()
 	dir := newDir(t)
 	c := start(t, private.Config{Dir: dir})
@@ -223,6 +229,9 @@ func TestSecondService(t *testing.T) {
 }
 
 func TestConcurrentFirstStart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts several database servers: make check runs it")
+	}
 	t.Parallel()
 	dir := newDir(t)
 	type result struct {

@@ -110,6 +110,9 @@ func TestKilledWhileItWaits(t *testing.T) {
 
 // Two instances and two drafts on one scope, again and again: the rules are exactly those before or those after, as the job says.
 func TestRoundsOfTwoDrafts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("lets two drafts race: make check runs it")
+	}
 	t.Parallel()
 	f := newFixture(t)
 	f.start()
@@ -175,6 +178,9 @@ func TestRoundsOfTwoDrafts(t *testing.T) {
 
 // A hypervisor that goes away at any request, of making and of putting back, has in the end what the job says.
 func TestHypervisorAwayAtEachRequest(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes the hypervisor away at each request: make check runs it")
+	}
 	t.Parallel()
 	for n := range requests {
 		for _, back := range []bool{false, true} {

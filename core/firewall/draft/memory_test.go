@@ -151,6 +151,9 @@ func TestLongDraftNeedsLittleMemory(t *testing.T) {
 
 // What a draft is made of, and its plan, takes memory as the draft grows: for twice the changes of twice the rules about twice as much.
 func TestMemoryGrowsAsTheDraft(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures memory: make check runs it")
+	}
 	sizes := [2]uint64{}
 	for i, n := range []int{200, 400} {
 		f := newFixture(t)

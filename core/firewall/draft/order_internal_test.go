@@ -175,6 +175,9 @@ func (w world) edited(r *rand.Rand, scopes int) world {
 
 // The memory that an order takes grows as the draft does, whatever the draft changes.
 func TestOrderGrowsAsTheDraft(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures growth: make check runs it")
+	}
 	for name, draft := range drafts {
 		from, to := draft(1000)
 		small := allocated(t, from, to)

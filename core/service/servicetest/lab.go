@@ -15,6 +15,7 @@ import (
 	"github.com/hostler/hostler/core/db/inventorytest"
 	"github.com/hostler/hostler/core/host/hosttest"
 	"github.com/hostler/hostler/core/service"
+	"github.com/hostler/hostler/internal/sampletest"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
@@ -127,10 +128,10 @@ func (b *Lab) VM(name string) string {
 	return "vms/" + b.Value(fmt.Sprintf("SELECT id FROM guests WHERE ref = '%s'", b.Refs[name].ID))
 }
 
-// InBothShapes runs a test for a hypervisor of each shape.
+// InBothShapes runs a test for a hypervisor of each shape, or with -short for one of them.
 func InBothShapes(t *testing.T, test func(t *testing.T, shape memdriver.Shape)) {
 	t.Helper()
-	for _, shape := range memdriver.Shapes() {
+	for _, shape := range sampletest.OneOf(t.Name(), memdriver.Shapes()) {
 		t.Run(shape.Name, func(t *testing.T) {
 			t.Parallel()
 			test(t, shape)

@@ -78,6 +78,9 @@ func TestFaultTruncate(t *testing.T) {
 }
 
 func TestFaultDelayAndHang(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for what does not come: make check runs it")
+	}
 	t.Parallel()
 	c := newHost(t)
 	addFault(t, c, pvesim.Fault{Kind: pvesim.FaultDelay, DelayMS: 200, Times: 1})

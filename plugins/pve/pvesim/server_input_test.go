@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hostler/hostler/internal/sampletest"
 	"github.com/hostler/hostler/plugins/pve/pvesim"
 )
 
@@ -17,6 +18,9 @@ func TestGarbageIsAnswered(t *testing.T) {
 	nasty := []string{"", "..", "../../etc/passwd", "\x00", "\r\nX: y", "-1", "99999999999999999999", "1e9", "0x10",
 		strings.Repeat("a", 5000), "ü☃", "';--", "a,b;c d", "[]", "true", "%", "UPID:"}
 	for _, e := range pvesim.Endpoints() {
+		if !sampletest.Selected(e.Method+e.Path, 4) {
+			continue
+		}
 		for i, v := range nasty {
 			path := e.Path
 			for _, p := range e.Parameters {

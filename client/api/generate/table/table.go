@@ -20,7 +20,7 @@ var Types = []string{"AuthMe", "ConsoleTicket", "GuestEntry", "JobEvent", "JobVi
 
 // Document is the OpenAPI document of the sources, which are found from the folder module.
 func Document(module string) ([]byte, error) {
-	cmd := exec.Command("go", "run", "-trimpath", "./core/api/openapi")
+	cmd := exec.Command("go", "run", "-trimpath", "-gcflags=all=-dwarf=false", "./core/api/openapi")
 	cmd.Dir, cmd.Stderr = module, os.Stderr
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as make build compiles, so that it is done once
 	out, err := cmd.Output()
