@@ -24,17 +24,17 @@ test('first owner, second factor, recovery code', async () => {
 
   // A wrong token and a common password are refused where they stand, and nothing typed is lost.
   visitor.provokes(422)
-  await page.getByLabel('Set-up token').fill('not-the-token')
+  await page.getByLabel('Setup token').fill('not-the-token')
   await page.getByLabel('Email').fill(owner.email)
   await page.getByLabel('Name').fill('Anna Lee')
   await page.getByLabel('Password').fill('short')
   await page.getByText('Too short').waitFor()
   await page.getByLabel('Password').fill(owner.password)
   await page.getByRole('button', { name: 'Create owner account' }).click()
-  await page.getByText('The set-up token is wrong.').waitFor()
+  await page.getByText('The setup token is wrong.').waitFor()
   expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('setup-token')
   await visitor.accessible('set-up refused')
-  await page.getByLabel('Set-up token').fill(service.setupToken())
+  await page.getByLabel('Setup token').fill(service.setupToken())
   await page.getByRole('button', { name: 'Create owner account' }).click()
 
   // The second factor is offered at once, and may wait.

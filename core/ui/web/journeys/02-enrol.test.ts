@@ -229,13 +229,13 @@ test('a capability is added, a key is made and deleted, and the host is removed'
   // SSH: the service's own text is read and agreed to, the line is there to be copied, and the key is deleted again.
   await page.getByRole('link', { name: 'SSH' }).click()
   await page.getByRole('button', { name: 'Create SSH key' }).click()
-  const consent = page.getByRole('dialog', { name: 'Terms' })
+  const consent = page.getByRole('dialog', { name: 'Consent' })
   await consent.getByText('Whoever controls Hostler then controls this machine.').waitFor()
   const make = consent.getByRole('button', { name: 'Create SSH key' })
   expect(await make.getAttribute('aria-disabled')).toBe('true')
   await visitor.accessible('consent')
   await visitor.picture('host-ssh-consent')
-  await consent.getByLabel('I accept.').check()
+  await consent.getByLabel('I consent.').check()
   await make.click()
   await page.getByRole('heading', { name: 'Install new key' }).waitFor()
   await page

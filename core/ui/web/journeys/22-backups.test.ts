@@ -119,7 +119,7 @@ test('of all guests', async () => {
   await page.keyboard.press('g')
   await page.keyboard.press('b')
   await page.getByRole('heading', { name: 'Backups', level: 1 }).waitFor()
-  const table = main.getByRole('table', { name: 'Guests and their last successful backups' })
+  const table = main.getByRole('table', { name: 'Guests and their last good backups' })
   await table.getByText('never').first().waitFor()
   await main.getByRole('heading', { name: 'Recent backup jobs' }).waitFor()
   await main
