@@ -64,6 +64,17 @@ test('from no host to the first inventory', async () => {
   await next('Check certificate')
   await page.getByRole('alert').waitFor()
   await visitor.picture('enrol-nobody')
+  // Who leaves in the first step finds what was entered, with a link or by beginning again.
+  await page.getByRole('link', { name: 'Finish later' }).click()
+  await page.getByText('You have not finished enrolling 127.0.0.1:1.').waitFor()
+  await page.getByRole('link', { name: 'Continue', exact: true }).click()
+  await page.getByRole('heading', { name: 'Address and certificate' }).waitFor()
+  expect(await address.inputValue()).toBe('127.0.0.1:1')
+  await visitor.step('/hosts')
+  await page.getByRole('heading', { name: 'Hosts', exact: true }).waitFor()
+  await visitor.step('/hosts/enrol')
+  await page.getByRole('heading', { name: 'Address and certificate' }).waitFor()
+  expect(await address.inputValue()).toBe('127.0.0.1:1')
   // As copied from the address bar of its own page.
   await address.fill(`${sim.ready.url}/#v1:0:18:4`)
   await next('Check certificate')
@@ -110,6 +121,17 @@ test('from no host to the first inventory', async () => {
   await visitor.accessible('script')
   await visitor.picture('enrol-script')
   await next('I ran it: enter the tokens')
+
+  // Tokens that were entered by hand are still there after a step back.
+  await page.getByRole('button', { name: 'Enter tokens manually' }).click()
+  const byHand = page.getByRole('group', { name: 'Consoles' })
+  await byHand.locator('input[type=password]').fill('half a secret')
+  await page.getByRole('button', { name: /Capabilities/ }).click()
+  await page.getByRole('heading', { name: 'Capabilities' }).waitFor()
+  await page.getByRole('button', { name: 'Tokens', exact: true }).click()
+  expect(await byHand.locator('input[type=password]').inputValue()).toBe('half a secret')
+  await byHand.locator('input[type=password]').fill('')
+  await page.getByRole('button', { name: "Paste the script's output" }).click()
 
   // A secret that is none, then the right ones of which one lacks privileges.
   const paste = page.getByLabel('Output of the script')

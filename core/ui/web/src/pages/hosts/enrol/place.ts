@@ -9,6 +9,8 @@ export type Step = (typeof steps)[number]
 
 export interface Place {
   step: Step
+  /** Whether the address was changed after its certificate was last compared: only the first step is open. */
+  draft: boolean
   driver: string
   address: string
   name: string
@@ -22,6 +24,13 @@ export interface Place {
   host: number
 }
 
+/** A token that is entered by hand. */
+export interface Entry {
+  capability: Capability
+  id: string
+  secret: string
+}
+
 const text = (query: URLSearchParams, name: string, most: number): string => (query.get(name) ?? '').slice(0, most)
 
 /** placeOf reads the address. Invalid values are left out, because a link may come from anybody. */
@@ -31,6 +40,7 @@ export function placeOf(query: URLSearchParams): Place {
   const host = Number(query.get('host'))
   const place: Place = {
     step: steps.find((one) => one === query.get('step')) ?? 'address',
+    draft: query.get('draft') !== null,
     driver: text(query, 'driver', 63),
     address: text(query, 'at', 300),
     name: text(query, 'name', 100),
@@ -40,7 +50,7 @@ export function placeOf(query: URLSearchParams): Place {
     shell: query.get('shell') !== null,
     host: Number.isInteger(host) && host > 0 ? host : 0,
   }
-  if (!place.address || !place.name) place.step = 'address'
+  if (place.draft || !place.address || !place.name) place.step = 'address'
   if (place.step === 'done' && !place.host) place.step = 'tokens'
   return place
 }
@@ -67,6 +77,7 @@ export function unfinished(): { path: string; place: Place } | undefined {
 function pathOf(place: Place): string {
   const values: Record<string, string> = {
     step: place.step,
+    draft: place.draft ? '1' : '',
     driver: place.driver,
     at: place.address,
     name: place.name,
