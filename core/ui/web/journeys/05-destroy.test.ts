@@ -218,6 +218,8 @@ test('copy, resize, move', async () => {
   await expect
     .poll(async () => (await caller.must<{ cores: number }>('GET', `/api/v1/vms/${guest.id}/config`)).cores, { timeout: 60_000 })
     .toBe(4)
+  // The tab below the dialog shows what holds now.
+  await page.getByRole('main').getByRole('region', { name: 'Machine' }).getByText(/^4 × /).waitFor()
 
   // What is in the way of a move is told before: an image in its drive that only this node has.
   await visitor.open(`/guests/${guest.id}?do=migrate`)
