@@ -42,6 +42,8 @@ test('start, stop, cancel', async () => {
     .click()
   await page.getByRole('heading', { name: `vm.start ${stopped.name}` }).waitFor()
   await page.getByRole('log').getByText('TASK OK').waitFor()
+  await page.getByRole('main').locator('header').getByText('succeeded').waitFor()
+  expect(await page.getByRole('button', { name: 'Retry' }).count()).toBe(0)
   await visitor.accessible('job')
   await visitor.picture('job')
   await page.getByRole('searchbox', { name: 'Search in the log' }).fill('task ok')
