@@ -101,3 +101,40 @@ test('a look beside the list, columns, groups, views', async () => {
   await looks.getByRole('link', { name }).waitFor({ state: 'detached' })
   await visitor.leave()
 })
+
+test('all guests that the filter shows are selected, and containers are adopted', async () => {
+  const visitor = await Visitor.arrive(browser, service.url)
+  const { page } = visitor
+  interface Entry {
+    kind: string
+    template: boolean
+    app_id: number | null
+  }
+  const all = await caller.must<Entry[]>('GET', '/api/v1/guests')
+  const containers = all.filter((one) => one.kind === 'container')
+  const strangers = containers.filter((one) => one.app_id === null && !one.template)
+  expect(strangers.length).toBeGreaterThan(0)
+  await visitor.open('/guests')
+  await visitor.logIn()
+  const box = page.getByRole('checkbox', { name: 'Select all' })
+  await page.getByRole('grid', { name: 'Guests' }).getByRole('row').nth(1).waitFor()
+  await box.check()
+  const bar = page.getByRole('group', { name: 'Selection' })
+  await bar.getByText(`${all.length} selected`, { exact: true }).waitFor()
+  await box.uncheck()
+  await bar.waitFor({ state: 'detached' })
+  await page.getByRole('searchbox').fill('is:container')
+  await page.getByText(`${containers.length} of ${all.length}`).waitFor()
+  await box.check()
+  await bar.getByText(`${containers.length} selected`, { exact: true }).waitFor()
+  await visitor.accessible('all containers')
+  await visitor.picture('select-all')
+  await bar.getByRole('button', { name: `Adopt ${strangers.length}` }).click()
+  await page.getByText(/containers? (was|were) adopted\./).waitFor()
+  await bar.getByRole('button', { name: /^Adopt/ }).waitFor({ state: 'detached' })
+  const now = await caller.must<Entry[]>('GET', '/api/v1/guests')
+  expect(now.filter((one) => one.app_id !== null).length).toBe(
+    containers.length - containers.filter((one) => one.template).length,
+  )
+  await visitor.leave()
+})

@@ -107,3 +107,17 @@ test('the head sorts, and a click on a box opens nothing', async () => {
   await page.getByText('thing-4', { exact: true }).click()
   expect(onopen).toHaveBeenCalledWith(4)
 })
+
+test('the box in the head selects all rows, also those that are not rendered, and keeps what a filter hides', async () => {
+  const { onselect } = table({ ids: [-1, ...[...things.keys()].slice(0, 3000)], selected: new Set([4000]) })
+  const box = page.getByRole('checkbox', { name: 'Select all' })
+  await expect.element(box).not.toBeChecked()
+  await box.click()
+  const chosen = onselect.mock.lastCall![0] as Set<number>
+  expect(chosen.size).toBe(3001)
+  expect(chosen.has(-1)).toBe(false)
+  table({ ids: [1, 2], selected: new Set([1, 2, 4000]), onselect })
+  await expect.element(box).toBeChecked()
+  await box.click()
+  expect(onselect).toHaveBeenLastCalledWith(new Set([4000]))
+})
