@@ -85,7 +85,7 @@ func TestPermissions(t *testing.T) {
 			if got.Version == nil {
 				t.Error("the release that was asked for is not told")
 			}
-			if wrong := len(got.Missing)+len(got.Extra) > 0; wrong != (got.Remedy != "") {
+			if wrong := len(got.Missing)+len(got.Extra)+len(got.Recommended) > 0; wrong != (got.Remedy != "") {
 				t.Errorf("the command is %q", got.Remedy)
 			}
 			got.Version, got.Ends, got.Remedy = nil, nil, "" // of TestEndsOfTokens and TestRemedyOfRights
@@ -110,6 +110,29 @@ func TestRemedyOfRights(t *testing.T) {
 		"pveum acl modify '/pool/a' --tokens '" + token.ID + "' --roles ServiceAudit"
 	if err != nil || got.Remedy != want {
 		t.Errorf("got %q, %v\nwant %q", got.Remedy, err, want)
+	}
+}
+
+// TestRemedyOfRecommendedPrivileges: a token that only lacks what is recommended gets the command, too, and has everything after it.
+func TestRemedyOfRecommendedPrivileges(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t, pvesim.Options{})
+	token := w.token("/", true, pve.Privileges(endpoint.Monitoring)...)
+	got, err := w.open(t, w.target(endpoint.Monitoring, token)).Permissions(t.Context())
+	must(t, "asking for permissions", err)
+	_, privileges, _ := strings.Cut(got.Remedy, "role modify ServiceAudit --privs ")
+	privileges, _, found := strings.Cut(privileges, " ")
+	if len(got.Missing) > 0 || len(got.Recommended) == 0 || !found {
+		t.Fatalf("got %+v", got)
+	}
+	user, _, _ := strings.Cut(token.ID, "!")
+	w.SetRole("ServiceAudit", strings.Split(privileges, ",")...)
+	w.Grant("/", user, "ServiceAudit", true)
+	w.Grant("/", token.ID, "ServiceAudit", true)
+	got, err = w.open(t, w.target(endpoint.Monitoring, token)).Permissions(t.Context())
+	must(t, "asking again", err)
+	if len(got.Missing)+len(got.Extra)+len(got.Recommended) > 0 || got.Remedy != "" {
+		t.Errorf("after the command: %+v", got)
 	}
 }
 

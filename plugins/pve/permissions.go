@@ -35,7 +35,7 @@ func (h *Host) Permissions(ctx context.Context) (hypervisor.Permissions, error) 
 	at := parseRelease(version.Release)
 	result, place := compare(have, r, at)
 	result.Version = &version
-	if len(result.Missing)+len(result.Extra) > 0 {
+	if len(result.Missing)+len(result.Extra)+len(result.Recommended) > 0 {
 		result.Remedy = mending(h.tokenID, r, have, place, at)
 	}
 	if h.capability == endpoint.Monitoring && have.holds("Sys.Audit", "/") {

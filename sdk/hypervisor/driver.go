@@ -120,8 +120,8 @@ type Permissions struct {
 	// else nil. It saves the service a request.
 	Version *Version
 	// Remedy is a one-line command for an administrator of the hypervisor. It
-	// grants the credential what is Missing and removes from its role what it does
-	// not need. It is empty if nothing is wrong or if the driver knows no such
+	// grants the credential what is Missing and Recommended, and removes from its
+	// role what it does not need. It is empty if nothing is wrong or if the driver knows no such
 	// command.
 	Remedy string
 }
