@@ -287,6 +287,23 @@ test('a capability is added, a key is made and deleted, and the host is removed'
   await page.getByText('pve2: enrolled').waitFor()
   await visitor.accessible('members')
 
+  // A new address with another certificate: both are shown, with the command that tells which is right. Nothing is saved.
+  await page.getByRole('main').getByRole('link', { name: 'Host settings' }).click()
+  const elsewhere = await startSimulator()
+  const where = page.getByLabel('Address', { exact: true })
+  const old = await where.inputValue()
+  await where.fill(elsewhere.ready.url)
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('heading', { name: `${elsewhere.ready.url} has another certificate` }).waitFor()
+  await page.getByText(elsewhere.ready.fingerprint).waitFor()
+  await page.getByText(`openssl s_client -connect 127.0.0.1:${new URL(elsewhere.ready.url).port} `).waitFor()
+  await page.getByRole('button', { name: 'Accept the change…' }).waitFor()
+  await visitor.accessible('certificate of a new address')
+  await visitor.picture('host-settings-certificate')
+  await where.fill(old)
+  await page.getByRole('button', { name: 'Accept the change…' }).waitFor({ state: 'detached' })
+  await elsewhere.stop()
+
   // It is renamed and removed, with its plan; the name that is typed is the one of now.
   await page.getByRole('main').getByRole('link', { name: 'Host settings' }).click()
   await page.getByLabel('Name', { exact: true }).fill('rack2')
