@@ -87,14 +87,14 @@ func (o *Operation) pathFaults(params route.Params) (faults []problem.Fault) {
 		value, loc := params.Get(param.Name), []any{"path", param.Name}
 		if param.Name == nodeParam {
 			if utf8.RuneCountInString(value) > maxNode {
-				faults = append(faults, problem.Fault{Loc: loc, Msg: fmt.Sprintf("expected length <= %d", maxNode), Type: "too_long"})
+				faults = append(faults, problem.Fault{Loc: loc, Msg: fmt.Sprintf("must have at most %d characters", maxNode), Type: "too_long"})
 			}
 			continue
 		}
 		if param.Name == groupParam {
 			switch {
 			case utf8.RuneCountInString(value) > maxGroup:
-				faults = append(faults, problem.Fault{Loc: loc, Msg: fmt.Sprintf("expected length <= %d", maxGroup), Type: "too_long"})
+				faults = append(faults, problem.Fault{Loc: loc, Msg: fmt.Sprintf("must have at most %d characters", maxGroup), Type: "too_long"})
 			case !groupForm.MatchString(value):
 				faults = append(faults, problem.Fault{Loc: loc, Msg: "expected string to match pattern " + groupForm.String(),
 					Type: "string_pattern_mismatch"})
@@ -102,9 +102,9 @@ func (o *Operation) pathFaults(params route.Params) (faults []problem.Fault) {
 			continue
 		}
 		if id, err := strconv.ParseInt(value, 10, 64); err != nil {
-			faults = append(faults, problem.Fault{Loc: loc, Msg: "expected an integer", Type: "int_parsing"})
+			faults = append(faults, problem.Fault{Loc: loc, Msg: wholeNumber, Type: "int_parsing"})
 		} else if id < 1 {
-			faults = append(faults, problem.Fault{Loc: loc, Msg: "expected number >= 1", Type: "greater_than_equal"})
+			faults = append(faults, problem.Fault{Loc: loc, Msg: "must be at least 1", Type: "greater_than_equal"})
 		}
 	}
 	return faults

@@ -141,49 +141,61 @@ func translate(err error) problem.Fault {
 		name = strings.TrimSuffix(name, " to be present")
 		return problem.Fault{Loc: append(loc, name), Msg: "required", Type: "missing"}
 	}
+	msg, kind := plain(detail.Message)
+	return problem.Fault{Loc: loc, Msg: msg, Type: kind}
+}
+
+// plain returns the text of a fault for people, and its type, for a message of
+// huma.
+func plain(message string) (msg, kind string) {
 	for _, k := range kinds {
-		if strings.HasPrefix(detail.Message, k.prefix) {
-			msg := detail.Message
-			if k.msg != "" {
-				msg = k.msg
-			} else if strings.HasPrefix(k.prefix, "expected number") {
-				msg = formatLimit(msg)
-			}
-			return problem.Fault{Loc: loc, Msg: msg, Type: k.kind}
+		if !strings.HasPrefix(message, k.prefix) {
+			continue
 		}
+		limit := formatLimit(message[strings.LastIndexByte(message, ' ')+1:])
+		switch {
+		case k.msg == "":
+			return message, k.kind
+		case k.kind == "too_short" && limit == "1":
+			return "must not be empty", k.kind
+		}
+		return strings.ReplaceAll(k.msg, "{limit}", limit), k.kind
 	}
-	return problem.Fault{Loc: loc, Msg: "not valid", Type: "value_error"}
+	return "not valid", "value_error"
 }
 
 // formatLimit writes a limit as 1000000 instead of 1e+06.
-func formatLimit(msg string) string {
-	i := strings.LastIndexByte(msg, ' ') + 1
-	if n, err := strconv.ParseFloat(msg[i:], 64); err == nil && strings.ContainsRune(msg[i:], 'e') {
-		return msg[:i] + strconv.FormatFloat(n, 'f', -1, 64)
+func formatLimit(limit string) string {
+	if n, err := strconv.ParseFloat(limit, 64); err == nil && strings.ContainsRune(limit, 'e') {
+		return strconv.FormatFloat(n, 'f', -1, 64)
 	}
-	return msg
+	return limit
 }
 
+// wholeNumber is the text of a value that is not an integer.
+const wholeNumber = "must be a whole number"
+
 // kinds maps the beginnings of huma's messages to our stable types. msg
-// replaces a message that could contain the value.
+// replaces a message that could contain the value, or that is not plain. In it,
+// {limit} stands for the last word of the message.
 var kinds = []struct{ prefix, kind, msg string }{
 	{"unexpected property", "extra_forbidden", "unknown key"},
 	{"required ", "missing", "required"},
 	{"expected boolean", "bool_type", ""},
 	{"invalid boolean", "bool_parsing", "expected true or false"},
-	{"expected integer", "int_type", ""},
-	{"invalid integer", "int_parsing", "expected an integer"},
-	{"expected number >=", "greater_than_equal", ""},
-	{"expected number <=", "less_than_equal", ""},
-	{"expected number >", "greater_than", ""},
-	{"expected number <", "less_than", ""},
-	{"expected number to be a multiple", "multiple_of", ""},
-	{"expected number", "float_type", ""},
-	{"invalid float", "float_parsing", "expected a number"},
-	{"expected length >=", "too_short", ""},
-	{"expected length <=", "too_long", ""},
-	{"expected array length >=", "too_short", ""},
-	{"expected array length <=", "too_long", ""},
+	{"expected integer", "int_type", wholeNumber},
+	{"invalid integer", "int_parsing", wholeNumber},
+	{"expected number >=", "greater_than_equal", "must be at least {limit}"},
+	{"expected number <=", "less_than_equal", "must be at most {limit}"},
+	{"expected number >", "greater_than", "must be greater than {limit}"},
+	{"expected number <", "less_than", "must be less than {limit}"},
+	{"expected number to be a multiple", "multiple_of", "must be a multiple of {limit}"},
+	{"expected number", "float_type", "must be a number"},
+	{"invalid float", "float_parsing", "must be a number"},
+	{"expected length >=", "too_short", "must have at least {limit} characters"},
+	{"expected length <=", "too_long", "must have at most {limit} characters"},
+	{"expected array length >=", "too_short", "must have at least {limit} entries"},
+	{"expected array length <=", "too_long", "must have at most {limit} entries"},
 	{"expected object with at least", "too_short", ""},
 	{"expected object with at most", "too_long", ""},
 	{"expected array", "list_type", ""},
@@ -217,7 +229,7 @@ const decodeMark = "\x1e"
 
 // kindMessages are the texts of faults for which the library has none.
 var kindMessages = map[string]string{
-	"int_type": "expected integer", "float_type": "expected number", "string_type": "expected string",
+	"int_type": wholeNumber, "float_type": "must be a number", "string_type": "expected string",
 	"bool_type": "expected boolean", "list_type": "expected array", "dict_type": "expected object", "value_error": "not valid",
 }
 

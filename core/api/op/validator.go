@@ -252,7 +252,7 @@ func (v *validator) array(s *huma.Schema) error {
 		if n == most {
 			v.leave()
 			v.unbound = true // nobody needs so many values to say more of them
-			return v.schemaFault(fmt.Sprintf(validation.MsgExpectedMaxItems, most), "too_long")
+			return v.schemaFault(plain(fmt.Sprintf(validation.MsgExpectedMaxItems, most)))
 		}
 		v.path = append(v.path, place{"", n})
 		if err := v.value(items); err != nil {
@@ -261,7 +261,7 @@ func (v *validator) array(s *huma.Schema) error {
 		v.path = v.path[:len(v.path)-1]
 	}
 	if s != nil && s.MinItems != nil && n < *s.MinItems {
-		return v.schemaFault(fmt.Sprintf(validation.MsgExpectedMinItems, *s.MinItems), "too_short")
+		return v.schemaFault(plain(fmt.Sprintf(validation.MsgExpectedMinItems, *s.MinItems)))
 	}
 	return nil
 }
@@ -279,7 +279,7 @@ func (v *validator) string(s *huma.Schema) error {
 	}
 	text := written.text()
 	if s.MaxLength != nil && len(text) > longText && utf8.RuneCountInString(text) > *s.MaxLength {
-		return v.schemaFault(fmt.Sprintf(validation.MsgExpectedMaxLength, *s.MaxLength), "too_long")
+		return v.schemaFault(plain(fmt.Sprintf(validation.MsgExpectedMaxLength, *s.MaxLength)))
 	}
 	return v.validateScalar(s, text)
 }
@@ -303,7 +303,7 @@ func (v *validator) number(s *huma.Schema, written string) error {
 		v.raw = append(v.raw, problem.Fault{Loc: v.loc(), Msg: "number out of range", Type: "number_out_of_range"})
 		return errUnbound
 	case s != nil && s.Type == huma.TypeInteger && !whole: // encoding/json binds 2.0 to no integer
-		return v.schemaFault(validation.MsgExpectedInteger, "int_type")
+		return v.schemaFault(wholeNumber, "int_type")
 	}
 	return v.validateScalar(s, value)
 }
