@@ -71,9 +71,10 @@ test('of one guest', async () => {
   await restoring.getByRole('button', { name: 'Restore', exact: true }).click()
   await restoring.getByText('Please correct:').waitFor()
   await restoring.getByLabel('VMID').fill('7777')
+  await restoring.getByLabel('Name of the new guest').fill('restored-1')
   await restoring.getByRole('button', { name: 'Restore', exact: true }).click()
   await page.getByText(`Restore ${guest.name}: succeeded.`).waitFor()
-  await until('it is there', async () => (await all()).some((one) => one.vmid === 7777))
+  await until('it is there', async () => (await all()).some((one) => one.vmid === 7777 && one.name === 'restored-1'))
 
   // Over it: what is lost, and its name.
   await choose('Restore')
