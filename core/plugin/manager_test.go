@@ -27,8 +27,8 @@ func TestRunning(t *testing.T) {
 		t.Errorf("status is %+v", s)
 	}
 	want := []string{"lifecycle", "task_stop", "node_read", "peer_list", "member_read", "node_power", "hardware_read", "snapshot",
-		"provision", "clone", "creation_check", "config_read", "reconfigure", "disk_add", "nic_edit", "nic_add", "backup", "backup_read",
-		"backup_file", "migrate", "content_list", "volume_delete", "storage_manage",
+		"provision", "clone", "creation_check", "config_read", "reconfigure", "disk_add", "drive_change", "nic_edit", "nic_add", "backup",
+		"backup_read", "backup_file", "migrate", "content_list", "volume_delete", "storage_manage",
 		"content_fetch", "network_manage", "upload", "console", "node_execute", "guest_execute",
 		"socket_list", "role_script", "role_output", "certificate_read"}
 	if !slices.Equal(s.Abilities, want) {

@@ -90,6 +90,9 @@ func configOf(ref hypervisor.GuestRef, rows []configRow) hypervisor.Config {
 		case value == "" && row.Pending != "" && diskKey.MatchString(key):
 			if disk := diskOf(key, string(row.Pending)); !unmade.MatchString(disk.Volume) {
 				disk.Pending = true
+				if disk.Removable {
+					disk.Raw = string(row.Pending)
+				}
 				c.Disks = append(c.Disks, owned(disk, ref.ID))
 			}
 		case value == "" && row.Pending != "" && nicKey.MatchString(key): // a new one that waits
@@ -105,7 +108,11 @@ func configOf(ref hypervisor.GuestRef, rows []configRow) hypervisor.Config {
 			}
 			c.NICs = append(c.NICs, nic)
 		case diskKey.MatchString(key):
-			c.Disks = append(c.Disks, owned(diskOf(key, value), ref.ID))
+			disk := owned(diskOf(key, value), ref.ID)
+			if disk.Removable {
+				disk.Raw = cmp.Or(string(row.Pending), value)
+			}
+			c.Disks = append(c.Disks, disk)
 		case key == "hookscript":
 			c.Files = appendFile(c.Files, key, value)
 		case key == "cicustom":

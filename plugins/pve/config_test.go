@@ -49,9 +49,10 @@ func TestConfigOfAVM(t *testing.T) {
 			{Key: "efidisk0", Storage: "local-lvm", Volume: "local-lvm:vm-100-disk-1", SizeGB: ptr(int64(1)), Owner: "100", LeftOut: true,
 				LeftOutReason: "the VM does not use OVMF, and backups include an EFI disk only then; remove the EFI disk, which other firmware does " +
 					"not use, or switch to OVMF"},
-			{Key: "ide0", Storage: "local-lvm", Volume: "local-lvm:vm-100-cloudinit", SizeGB: ptr(int64(1)), Removable: true, Owner: "100"},
-			{Key: "ide1", Storage: "local", Volume: "local:iso/100/debian.iso", Removable: true},
-			{Key: "ide2", Removable: true},
+			{Key: "ide0", Storage: "local-lvm", Volume: "local-lvm:vm-100-cloudinit", SizeGB: ptr(int64(1)), Removable: true, Owner: "100",
+				Raw: "local-lvm:vm-100-cloudinit,media=cdrom,size=4M"},
+			{Key: "ide1", Storage: "local", Volume: "local:iso/100/debian.iso", Removable: true, Raw: "local:iso/100/debian.iso,media=cdrom"},
+			{Key: "ide2", Removable: true, Raw: "none,media=cdrom"},
 			{Key: "sata0", Storage: "linstor", Volume: "linstor:pm-1f_7", SizeGB: ptr(int64(1))},
 			{Key: "scsi0", Storage: "local-lvm", Volume: "local-lvm:vm-100-disk-0", SizeGB: ptr(int64(32)), Owner: "100"},
 			{Key: "scsi1", Local: true},

@@ -39,6 +39,7 @@ var (
 	_ hypervisor.BackupManager = (*Host)(nil)
 	_ hypervisor.ConfigEditor  = (*Host)(nil)
 	_ hypervisor.DiskAdder     = (*Host)(nil)
+	_ hypervisor.DriveChanger  = (*Host)(nil)
 	_ hypervisor.NICEditor     = (*Host)(nil)
 	_ hypervisor.NICAdder      = (*Host)(nil)
 	_ hypervisor.Uploader      = (*Host)(nil)

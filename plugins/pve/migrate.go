@@ -128,7 +128,7 @@ func (p preconditions) tell(check *hypervisor.MigrationCheck, query hypervisor.M
 		storage, _, _ := strings.Cut(string(disk.Volume), ":")
 		switch {
 		case bool(disk.CDROM) && !bool(disk.CloudInit):
-			block(check, hypervisor.MigrationLocalImage, "The image %s in a drive exists only on the guest's node.", disk.Volume)
+			block(check, hypervisor.MigrationLocalImage, "The image %s in a drive exists only on the guest's node; eject it first.", disk.Volume)
 		case !bool(disk.CloudInit):
 			moved := hypervisor.MigrationDisk{Key: string(disk.Key), Storage: storage, Volume: string(disk.Volume)}
 			if disk.Size.Set {

@@ -83,7 +83,7 @@ func (h *Host) narrow(ctx context.Context, kind hypervisor.GuestKind, sent url.V
 	offered := strings.Split(e.Missing[0], "|")
 	var needed []string
 	for _, key := range append(strings.Split(sent.Get("delete"), ","), keysOf(sent)...) {
-		if p := privilegeOf(kind, key); slices.Contains(offered, p) {
+		if p := privilegeOf(kind, key, sent.Get(key)); slices.Contains(offered, p) {
 			needed = append(needed, p)
 		}
 	}
@@ -104,9 +104,9 @@ func keysOf(form url.Values) []string {
 	return keys
 }
 
-// privilegeOf returns the privilege for changing a key; empty for a key that
-// this driver does not change.
-func privilegeOf(kind hypervisor.GuestKind, key string) string {
+// privilegeOf returns the privilege for changing a key to a value; empty for a
+// key that this driver does not change.
+func privilegeOf(kind hypervisor.GuestKind, key, value string) string {
 	for _, field := range configFields[kind] {
 		if field.key == key && key != "" {
 			return field.privilege
@@ -114,6 +114,9 @@ func privilegeOf(kind hypervisor.GuestKind, key string) string {
 	}
 	if nicKey.MatchString(key) {
 		return "VM.Config.Network"
+	}
+	if driveKey.MatchString(key) && diskOf(key, value).Removable {
+		return "VM.Config.CDROM"
 	}
 	if o := optionOf(kind, key); o != nil {
 		return o.privilege

@@ -52,6 +52,9 @@ var abilities = plugin.Abilities[*server]{
 	of[DiskAdder]("disk_add", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterDiskAddServiceServer(r, &diskAddServer{server: s})
 	}),
+	of[DriveChanger]("drive_change", func(r grpc.ServiceRegistrar, s *server) {
+		hypervisorv1.RegisterDriveChangeServiceServer(r, &driveChangeServer{server: s})
+	}),
 	of[NICEditor]("nic_edit", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterNICEditServiceServer(r, &nicEditServer{server: s})
 	}),

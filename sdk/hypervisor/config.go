@@ -83,6 +83,10 @@ type Disk struct {
 	// that is not a setting of the volume itself. It is written to fit into the
 	// middle of a sentence.
 	LeftOutReason string
+	// Raw is the driver's own encoding of a drive, including pending changes. The
+	// service passes it back in DriveChange. It is empty for disks, and if the driver
+	// does not need it.
+	Raw string
 }
 
 // File is a volume that is neither a disk nor a drive, such as a hook script.

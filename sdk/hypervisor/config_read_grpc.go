@@ -54,7 +54,7 @@ func diskToProto(d Disk) *hypervisorv1.Disk {
 	return &hypervisorv1.Disk{
 		Key: wire.Text(d.Key), Storage: wire.Text(d.Storage), Volume: wire.Text(d.Volume), SizeGb: d.SizeGB, Removable: d.Removable,
 		Local: d.Local, Path: wire.Text(d.Path), Unused: d.Unused, Pending: d.Pending, Owner: wire.Text(string(d.Owner)), Kept: d.Kept,
-		LeftOut: d.LeftOut, Shared: d.Shared, LeftOutReason: wire.Text(d.LeftOutReason),
+		LeftOut: d.LeftOut, Shared: d.Shared, LeftOutReason: wire.Text(d.LeftOutReason), Raw: wire.Text(d.Raw),
 	}
 }
 
@@ -62,7 +62,7 @@ func diskFromProto(d *hypervisorv1.Disk) Disk {
 	return Disk{
 		Key: d.GetKey(), Storage: d.GetStorage(), Volume: d.GetVolume(), SizeGB: d.SizeGb, Removable: d.GetRemovable(), Local: d.GetLocal(),
 		Path: d.GetPath(), Unused: d.GetUnused(), Pending: d.GetPending(), Owner: GuestID(d.GetOwner()), Kept: d.GetKept(),
-		LeftOut: d.GetLeftOut(), Shared: d.GetShared(), LeftOutReason: d.GetLeftOutReason(),
+		LeftOut: d.GetLeftOut(), Shared: d.GetShared(), LeftOutReason: d.GetLeftOutReason(), Raw: d.GetRaw(),
 	}
 }
 

@@ -203,7 +203,7 @@ func (g *guest) consistent(set map[string]any) *apiError {
 	return nil
 }
 
-// newValue is what is written: a disk that is asked for is made, a NIC without an address gets one.
+// newValue is what is written: a disk that is asked for is made, a NIC without an address gets one, and an image in a drive its size.
 func (r *request) newValue(g *guest, key string, value any) (any, *apiError) {
 	text := fmt.Sprint(value)
 	if networkCard.MatchString(key) {
@@ -211,6 +211,9 @@ func (r *request) newValue(g *guest, key string, value any) (any, *apiError) {
 			return withMAC(key, text, g.VMID), nil
 		}
 		return withHardwareAddress(key, text, g.VMID), nil
+	}
+	if images := cdroms(map[string]string{key: text}); len(images) > 0 {
+		return r.c.withImageSize(text, images[0])
 	}
 	m := newDiskValue.FindStringSubmatch(text)
 	if m == nil || !volumeKeys[g.Type].MatchString(key) {
@@ -225,6 +228,20 @@ func (r *request) newValue(g *guest, key string, value any) (any, *apiError) {
 		return nil, failure("%s", trimNoRoom(failed))
 	}
 	return text, nil
+}
+
+// withImageSize completes the drive of a VM that gets an image.
+func (c *Cluster) withImageSize(value, image string) (any, *apiError) {
+	storageID, name, _ := strings.Cut(image, ":iso/")
+	s := c.storageByID(storageID)
+	if s == nil {
+		return nil, failure("storage '%s' does not exist", storageID)
+	}
+	i := slices.IndexFunc(s.images, func(i storageImage) bool { return i.content == "iso" && i.name == name })
+	if i < 0 {
+		return nil, failure("volume '%s' does not exist", image)
+	}
+	return value + ",size=" + sizeText(s.images[i].size), nil
 }
 
 // withHardwareAddress completes the interface of a container.

@@ -125,6 +125,9 @@ func (g *guest) takesAtOnce(key string, value any) bool {
 	case networkCard.MatchString(key):
 		return has("network") || !newCard(fmt.Sprint(g.config()[key]), fmt.Sprint(value))
 	case drives.MatchString(key):
+		if isDrive(g.config()[key]) && isDrive(value) {
+			return true
+		}
 		return has("disk") && !strings.HasPrefix(key, "ide") && !strings.HasPrefix(key, "sata")
 	case key == "tablet":
 		return has("usb")
@@ -134,6 +137,12 @@ func (g *guest) takesAtOnce(key string, value any) bool {
 		return has("memory")
 	}
 	return false
+}
+
+// isDrive reports whether a value is that of a drive of images.
+func isDrive(value any) bool {
+	text, isText := value.(string)
+	return isText && strings.Contains(text, "media=cdrom")
 }
 
 // newCard reports whether a change of a NIC takes another card: of its model, its address, its queues or its MTU.

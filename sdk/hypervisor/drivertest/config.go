@@ -2,6 +2,7 @@ package drivertest
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -129,6 +130,53 @@ func (s *suite) config(t *testing.T) {
 				t.Errorf("after refused requests a %s has %+v", kind, disks)
 			}
 		}
+	})
+	s.run(t, "changing the image in a drive", func(t *testing.T, ctx context.Context) {
+		need[hypervisor.DriveChanger](t, s)
+		need[hypervisor.Provisioner](t, s)
+		ref, spec, _ := s.newVM(t, ctx, "7a1d2b30-91c4-4e5f-8a66-0c2f5d9b1e77")
+		drive := func() (hypervisor.Disk, string) {
+			config := s.configOf(t, ctx, ref)
+			i := slices.IndexFunc(config.Disks, func(d hypervisor.Disk) bool { return d.Removable })
+			if i < 0 {
+				t.Fatalf("no drive among %+v", config.Disks)
+			}
+			return config.Disks[i], config.Digest
+		}
+		at := as[hypervisor.DriveChanger](t, s.host(t, endpoint.Lifecycle))
+		before, stale := drive()
+		for _, image := range []string{"", "", spec.Image} {
+			now, digest := drive()
+			must(t, "changing", at.ChangeDrive(ctx, ref, hypervisor.DriveChange{Key: now.Key, Image: image, Digest: digest, Raw: now.Raw}))
+			if after, _ := drive(); after.Key != before.Key || after.Volume != image || (after.Storage != "") != (image != "") || after.Pending {
+				t.Errorf("with the image %q the drive is %+v", image, after)
+			}
+		}
+		now, digest := drive()
+		// Another image gives the configuration another digest.
+		must(t, "ejecting", at.ChangeDrive(ctx, ref, hypervisor.DriveChange{Key: now.Key, Digest: digest, Raw: now.Raw}))
+		now, digest = drive()
+		disks := s.configOf(t, ctx, ref).Disks
+		disk := disks[slices.IndexFunc(disks, func(d hypervisor.Disk) bool { return !d.Removable })]
+		for field, wrong := range map[string]hypervisor.DriveChange{
+			"digest": {Key: now.Key, Digest: stale, Raw: before.Raw},
+			"key":    {Key: disk.Key, Digest: digest, Raw: disk.Raw},
+			"image":  {Key: now.Key, Image: spec.Image + "-none", Digest: digest, Raw: now.Raw},
+		} {
+			want := plugin.Invalid
+			if field == "digest" {
+				if want = plugin.Conflict; stale == "" {
+					continue
+				}
+			}
+			if e := wantKind(t, at.ChangeDrive(ctx, ref, wrong), want); e.Field != field {
+				t.Errorf("a wrong %s: the error names the field %q", field, e.Field)
+			}
+		}
+		if after := s.configOf(t, ctx, ref).Disks; !reflect.DeepEqual(after, disks) {
+			t.Errorf("after refused requests the disks are %+v, and were %+v", after, disks)
+		}
+		s.destroy(t, ctx, ref)
 	})
 	s.run(t, "growing a disk", func(t *testing.T, ctx context.Context) {
 		need[hypervisor.ConfigEditor](t, s)

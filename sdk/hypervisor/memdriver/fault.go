@@ -40,6 +40,7 @@ var Methods = []string{
 	"member", "disks", "interfaces", "pci", "services", "subscription", "system",
 	"snapshots", "takesnapshot", "deletesnapshot", "rollback", "redeem", "certificate",
 	"placement", "createvm", "destroy", "clone", "config", "optionkeys", "reconfigure", "growdisk", "nics", "addresses", "changenic",
+	"changedrive",
 	"backups", "runbackup", "restore", "deletebackup", "protectbackup", "backupfile", "checkmigration", "migrate",
 	"content", "deletevolume", "storagetypes", "storagedefinition", "attachstorage", "editstorage", "detachstorage", "download", "templates",
 	"fetchtemplate",

@@ -37,6 +37,7 @@ var (
 	_ hypervisor.ConfigReader      = (*Host)(nil)
 	_ hypervisor.ConfigEditor      = (*Host)(nil)
 	_ hypervisor.DiskAdder         = (*Host)(nil)
+	_ hypervisor.DriveChanger      = (*Host)(nil)
 	_ hypervisor.NICEditor         = (*Host)(nil)
 	_ hypervisor.NICAdder          = (*Host)(nil)
 	_ hypervisor.BackupManager     = (*Host)(nil)

@@ -83,7 +83,7 @@ func (c *Cluster) checkMigration(g *guest, query hypervisor.MigrationQuery) hype
 		case disk.Local:
 			block(hypervisor.MigrationBindMount, "%s is a directory of the node.", disk.Key)
 		case disk.Removable && disk.Volume != "":
-			block(hypervisor.MigrationLocalImage, "The image in %s is on the node alone.", disk.Key)
+			block(hypervisor.MigrationLocalImage, "The image in %s is on the node alone; eject it first.", disk.Key)
 		case s != nil && s.Archive == nil && !disk.Removable:
 			moved := hypervisor.MigrationDisk{Key: disk.Key, Storage: disk.Storage, Volume: disk.Volume}
 			if disk.SizeGB != nil {

@@ -379,6 +379,7 @@ type Disk struct {
 	LeftOut       bool                   `protobuf:"varint,12,opt,name=left_out,json=leftOut,proto3" json:"left_out,omitempty"`
 	Shared        bool                   `protobuf:"varint,13,opt,name=shared,proto3" json:"shared,omitempty"`
 	LeftOutReason string                 `protobuf:"bytes,14,opt,name=left_out_reason,json=leftOutReason,proto3" json:"left_out_reason,omitempty"`
+	Raw           string                 `protobuf:"bytes,15,opt,name=raw,proto3" json:"raw,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -511,6 +512,13 @@ func (x *Disk) GetLeftOutReason() string {
 	return ""
 }
 
+func (x *Disk) GetRaw() string {
+	if x != nil {
+		return x.Raw
+	}
+	return ""
+}
+
 // OptionalText is a text; absent is for a key that is removed.
 type OptionalText struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -604,7 +612,7 @@ const file_hostler_hypervisor_v1_config_read_service_proto_rawDesc = "" +
 	"\x04File\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x18\n" +
 	"\astorage\x18\x02 \x01(\tR\astorage\x12\x16\n" +
-	"\x06volume\x18\x03 \x01(\tR\x06volume\"\xf3\x02\n" +
+	"\x06volume\x18\x03 \x01(\tR\x06volume\"\x85\x03\n" +
 	"\x04Disk\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x18\n" +
 	"\astorage\x18\x02 \x01(\tR\astorage\x12\x16\n" +
@@ -620,7 +628,8 @@ const file_hostler_hypervisor_v1_config_read_service_proto_rawDesc = "" +
 	"\x04kept\x18\v \x01(\bR\x04kept\x12\x19\n" +
 	"\bleft_out\x18\f \x01(\bR\aleftOut\x12\x16\n" +
 	"\x06shared\x18\r \x01(\bR\x06shared\x12&\n" +
-	"\x0fleft_out_reason\x18\x0e \x01(\tR\rleftOutReasonB\n" +
+	"\x0fleft_out_reason\x18\x0e \x01(\tR\rleftOutReason\x12\x10\n" +
+	"\x03raw\x18\x0f \x01(\tR\x03rawB\n" +
 	"\n" +
 	"\b_size_gb\"0\n" +
 	"\fOptionalText\x12\x17\n" +
