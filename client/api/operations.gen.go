@@ -4657,6 +4657,19 @@ var Operations = []Operation{
 		},
 	},
 	{
+		ID: "set_vm_drive", Method: "PUT",
+		Path:    "/api/v1/vms/{vm_id}/drives/{drive}",
+		Summary: "Change the image in a CD/DVD drive of a VM",
+		Role:    "operator",
+		Answer:  "GuestConfig",
+		Body: []Field{
+			{Name: "digest", Kind: Text,
+				About: "Digest of the configuration that you read"},
+			{Name: "image", Kind: Text,
+				About: "ISO image to insert", Required: true, Null: true},
+		},
+	},
+	{
 		ID: "list_vm_firewall_aliases", Method: "GET",
 		Path:    "/api/v1/vms/{vm_id}/firewall/aliases",
 		Summary: "List the firewall aliases of a VM",

@@ -142,6 +142,9 @@ func (p *place) checkMost(field string, n, most int64) {
 // creates for a VM: firmware settings and a TPM.
 const smallDisks = 16 << 20
 
+// noImage is the fault of an image that the node of a VM does not have.
+const noImage = "this installation image does not exist on the node"
+
 // checkVM records all faults of an order.
 func (p *place) checkVM(o VMRequest) {
 	p.checkName(o.Name)
@@ -156,7 +159,7 @@ func (p *place) checkVM(o VMRequest) {
 		p.refuse("bridge", "value_error", "the node does not have this bridge, or the monitoring token cannot see it")
 	}
 	if o.ISO != nil && !p.ImageFound {
-		p.refuse("iso", "value_error", "this installation image does not exist on the node")
+		p.refuse("iso", "value_error", noImage)
 	}
 	if !slices.Contains(p.OSTypes, o.OSType) {
 		p.refuse("ostype", "value_error", "must be one of %s", strings.Join(p.OSTypes, ", "))

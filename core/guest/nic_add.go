@@ -37,12 +37,12 @@ func (c *Change) addNIC(ctx context.Context, on Subject, nic hypervisor.NIC, dig
 		list, err := Call(ctx, on, hypervisor.NICEditor.NICs)
 		return slices.ContainsFunc(list.NICs, func(n hypervisor.NIC) bool { return n.Key == nic.Key }), err
 	})
-	return nicKeyFault(err)
+	return keyFault(err, "iface")
 }
 
-// nicKeyFault attributes the hypervisor's fault in a key to the part of the
+// keyFault attributes the hypervisor's fault in a key to the parameter of the
 // path that it comes from.
-func nicKeyFault(err error) error {
+func keyFault(err error, parameter string) error {
 	if err == nil {
 		return nil
 	}
@@ -53,7 +53,7 @@ func nicKeyFault(err error) error {
 	faults := slices.Clone(known.Faults)
 	for i := range faults {
 		if n := len(faults[i].Loc); n > 0 && faults[i].Loc[n-1] == "key" {
-			faults[i].Loc = []any{"path", "iface"}
+			faults[i].Loc = []any{"path", parameter}
 		}
 	}
 	return problem.Invalid(faults...).WithCause(err)

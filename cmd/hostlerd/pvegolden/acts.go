@@ -50,6 +50,11 @@ func (w *World) failedJob() {
 	w.Change("vm", func(g *pvesim.GuestSpec) { g.Lock = "" })
 }
 
+// drive gives the VM an empty CD/DVD drive.
+func (w *World) drive() {
+	w.Change("vm", func(g *pvesim.GuestSpec) { g.Config = map[string]any{"ide2": "none,media=cdrom"} })
+}
+
 // failedInstall leaves a job that has failed, and the container that its scripts have made.
 func (w *World) failedInstall() {
 	w.t.Helper()
@@ -190,6 +195,10 @@ func Acts() []Act {
 		{Operation: "reconfigure_vm", Case: "all there is", Tokens: lifecycle, Method: "PATCH", Path: "/vms/{vm}",
 			Body: `{"cores":4,"sockets":2,"memory_mb":4096,"balloon_mb":1024,"cpu_type":"host","name":"renamed","description":"text",
 				"tags":["web"]}`},
+		{Operation: "set_vm_drive", Tokens: lifecycle, Method: "PUT", Path: "/vms/{vm}/drives/ide2",
+			Body: `{"image":"local:iso/installer.iso"}`, Before: (*World).drive},
+		{Operation: "set_vm_drive", Case: "eject", Tokens: lifecycle, Method: "PUT", Path: "/vms/{vm}/drives/ide2",
+			Body: `{"image":null}`, Before: (*World).drive},
 		{Operation: "create_vm", Case: "and start it", Tokens: lifecycle, Method: "POST", Path: "/vms",
 			Body: `{"host_id":{host},"name":"made","start":true}`},
 		{Operation: "delete_vm", Tokens: lifecycle, Method: "DELETE", Path: "/vms/{vm}", Body: `{"confirm":"vm"}`},

@@ -81,6 +81,10 @@ func Refusals() []Act {
 				w.Exec("DELETE FROM apps")
 				w.AddApp("app", pvesim.GuestSpec{Storage: "thick"})
 			}},
+		{Operation: "set_vm_drive", Case: "a disk", Method: "PUT", Path: "/vms/{vm}/drives/scsi0", Body: `{"image":null}`},
+		{Operation: "set_vm_drive", Case: "one that is not there", Method: "PUT", Path: "/vms/{vm}/drives/ide3", Body: `{"image":null}`},
+		{Operation: "set_vm_drive", Case: "an image that is not there", Method: "PUT", Path: "/vms/{vm}/drives/ide2",
+			Body: `{"image":"local:iso/none.iso"}`, Before: (*World).drive},
 		{Operation: "change_vm_nic", Case: "addresses", Method: "PUT", Path: "/vms/{vm}/network/net0", Body: `{"ip":"10.0.0.5/24"}`},
 		{Operation: "change_vm_nic", Case: "one that is not there", Method: "PUT", Path: "/vms/{vm}/network/net7", Body: `{"tag":5}`},
 		{Operation: "change_app_nic", Case: "everything wrong", Method: "PUT", Path: "/apps/{app}/network/net0",

@@ -65,6 +65,15 @@ func Register(a *op.API, deps Deps) {
 			"those with an unknown result. A successful response returns the active configuration and the changes " +
 			"that wait for a restart. An outdated `digest` is 409 `digest_conflict`.",
 	})
+	op.Put(a, "/api/v1/vms/:vm_id/drives/:drive", h.setDrive, op.Spec{
+		ID: "set_vm_drive", Summary: "Change the image in a CD/DVD drive of a VM", Tag: "VMs", Role: identity.Operator, On: op.VM,
+		Calls: true, Needs: endpoint.Lifecycle, Audit: op.Audit{Action: "vm.set_drive", Target: "drive"}, Timeout: changeTime,
+		Description: "Inserts an ISO image that the node of the VM has, or ejects the present one if `image` is null, at once " +
+			"and also while the VM is running. `drive` is the key of a disk with `removable` in the configuration, such as ide2. " +
+			"422 `invalid` if the key holds a disk or a drive for Cloud-Init. 409 `guest_busy` while a job works on the " +
+			"VM. An outdated `digest` is 409 `digest_conflict`. A driver that cannot change drives is 501 `unsupported`. A " +
+			"successful response returns the configuration.",
+	})
 	op.Patch(a, "/api/v1/apps/:app_id", h.patchApp, op.Spec{
 		ID: "reconfigure_app", Summary: "Change an app and its container", Tag: "Apps", Role: identity.Operator, On: op.App, Calls: true,
 		Entitlement: "apps.reconfigure", Audit: op.Audit{Action: "app.reconfigure"}, Timeout: changeTime,
@@ -143,6 +152,23 @@ func (h handlers) patchVM(ctx context.Context, in *patchVMInput) (*op.Body[guest
 		return nil, err
 	}
 	config, err := guest.Reconfigure(ctx, h.actor, r, order)
+	return &op.Body[guest.Config]{Body: config}, err
+}
+
+type setDriveInput struct {
+	Drive string `path:"drive" minLength:"1" maxLength:"64" example:"ide2" doc:"Key of the drive on the hypervisor"`
+	Body  struct {
+		Image  *string `json:"image" nullable:"true" minLength:"1" maxLength:"400" example:"local:iso/debian-13.iso" doc:"ISO image to insert"`
+		Digest string  `json:"digest,omitempty" maxLength:"200" doc:"Digest of the configuration that you read"`
+	}
+}
+
+func (h handlers) setDrive(ctx context.Context, in *setDriveInput) (*op.Body[guest.Config], error) {
+	r, err := h.request(ctx)
+	if err != nil {
+		return nil, err
+	}
+	config, err := guest.ChangeDrive(ctx, h.actor, r, in.Drive, in.Body.Image, in.Body.Digest)
 	return &op.Body[guest.Config]{Body: config}, err
 }
 

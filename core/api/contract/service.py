@@ -130,6 +130,6 @@ class Service:
         self.values = {
             "host_id": host, "vm_id": vm["id"], "app_id": app["id"], "job_id": job, "schedule_id": schedule["id"], "team_id": team,
             "user_id": user, "key_id": key, "session_id": 987654321, "passkey_id": 987654321, "node": "pve1", "action": "start", "name": "before-upgrade", "kind": "backup",
-            "draft_id": draft, "template_id": template, "channel_id": channel, "provider_id": provider, "alert_id": alerts[0]["id"], "rule_id": rule, "window_id": window, "group": group, "pos": 0, "cidr": "192.0.2.9", "iface": "net0", "backup_id": backup, "upload_id": upload, "recording_id": 987654321, "slug": "no-such-app", "source": "no-such-source", "volid": "local:iso/none.iso",
+            "draft_id": draft, "template_id": template, "channel_id": channel, "provider_id": provider, "alert_id": alerts[0]["id"], "rule_id": rule, "window_id": window, "group": group, "pos": 0, "cidr": "192.0.2.9", "iface": "net0", "drive": "ide2", "backup_id": backup, "upload_id": upload, "recording_id": 987654321, "slug": "no-such-app", "source": "no-such-source", "volid": "local:iso/none.iso",
             "upid": owner("GET", f"/hosts/{host}/tasks")[0]["upid"], "entry_id": owner("GET", "/audit")[0]["id"],
         }

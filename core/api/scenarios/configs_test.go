@@ -342,3 +342,84 @@ func TestConfigOfAppIsChanged(t *testing.T) {
 		b.Expect(t, "PATCH", "apps/2", `{"name":"wiki"}`, apitest.Owner, 200, "", `"name":"wiki"`, `"present":false`)
 	})
 }
+
+// An image is inserted into a drive and ejected. Nothing but a drive for images is changed.
+func TestDrivesAreChanged(t *testing.T) {
+	t.Parallel()
+	configsInBothShapes(t, func(t *testing.T, b *servicetest.Lab) {
+		vm, ref := b.VM("running"), b.Refs["running"].ID
+		b.Cluster.ChangeConfig(ref, func(c *hypervisor.Config) {
+			c.Disks = append(c.Disks, hypervisor.Disk{Key: "ide2", Removable: true},
+				hypervisor.Disk{Key: "ide0", Storage: "local", Volume: "local:cloudinit", Removable: true, Owner: ref})
+		})
+		const inserted = `{"key":"ide2","storage":"local","volume":"local:iso/installer.iso","size_gb":null,"removable":true`
+		b.Expect(t, "PUT", vm+"/drives/ide2", `{"image":"local:iso/installer.iso"}`, apitest.Operator, 200, "", inserted,
+			`"pending_restart":false`)
+		b.Expect(t, "GET", vm+"/config", "", apitest.Viewer, 200, "", inserted)
+		var now struct{ Digest string }
+		b.Get(t, vm+"/config", &now)
+		b.Expect(t, "PUT", vm+"/drives/ide2", fmt.Sprintf(`{"image":null,"digest":%q}`, now.Digest), apitest.Operator, 200, "",
+			`{"key":"ide2","storage":null,"volume":null`)
+		for _, c := range []struct {
+			drive, body string
+			status      int
+			code, says  string
+		}{
+			{"scsi0", `{"image":null}`, 422, "invalid", "would lose the disk"},
+			{"scsi0", `{"image":"local:iso/installer.iso"}`, 422, "invalid", `["path","drive"]`},
+			{"ide0", `{"image":null}`, 422, "invalid", "Cloud-Init"},
+			{"ide3", `{"image":null}`, 404, "not_found", ""},
+			{"ide2", `{"image":"local:iso/none.iso"}`, 422, "invalid", `["body","image"]`},
+			{"ide2", `{"image":"local:images/disk"}`, 422, "invalid", `["body","image"]`},
+			{"ide2", `{}`, 422, "invalid", `"image"`},
+			{"ide2", `{"image":""}`, 422, "invalid", `"image"`},
+			{"ide2", `{"image":null,"digest":"old"}`, 409, "digest_conflict", ""},
+		} {
+			b.Expect(t, "PUT", vm+"/drives/"+c.drive, c.body, apitest.Operator, c.status, c.code, c.says)
+		}
+		b.Expect(t, "PUT", vm+"/drives/ide2", `{"image":null}`, apitest.Viewer, 403, "forbidden")
+		b.Expect(t, "PUT", vm+"/drives/ide2", `{"image":null}`, foreign, 404, "not_found")
+		b.Cluster.SetFault("changedrive", memdriver.Fault{Err: plugin.Errorf(plugin.Denied, "no")})
+		b.Expect(t, "PUT", vm+"/drives/ide2", `{"image":null}`, apitest.Operator, 502, "hypervisor_error", `"reason":"permission"`)
+		want := `ok {"drive": "ide2", "image": "local:iso/installer.iso"}; ok {"drive": "ide2", "image": null}; `
+		if got := b.AuditLog("vm.set_drive"); !strings.HasPrefix(got, want) {
+			t.Errorf("the audit log:\n%s", got)
+		}
+	})
+}
+
+// driveLosing is a host whose answers to a change of a drive are lost.
+type driveLosing struct {
+	*memdriver.Host
+	carried bool
+	sent    *int
+}
+
+func (h driveLosing) ChangeDrive(ctx context.Context, ref hypervisor.GuestRef, change hypervisor.DriveChange) error {
+	*h.sent++
+	if h.carried {
+		if err := h.Host.ChangeDrive(ctx, ref, change); err != nil {
+			return err
+		}
+	}
+	return plugin.Errorf(plugin.Unreachable, "the connection broke")
+}
+
+// If the answer to a change is lost, the configuration shows whether it was made.
+func TestChangeDriveAnswersLost(t *testing.T) {
+	t.Parallel()
+	configsInBothShapes(t, func(t *testing.T, b *servicetest.Lab) {
+		b.Cluster.ChangeConfig(b.Refs["stopped"].ID, func(c *hypervisor.Config) {
+			c.Disks = append(c.Disks, hypervisor.Disk{Key: "ide2", Removable: true})
+		})
+		sent, carried := 0, true
+		b.WrapChanges(func(h *memdriver.Host) hypervisor.Host { return driveLosing{h, carried, &sent} })
+		path := b.VM("stopped") + "/drives/ide2"
+		b.Expect(t, "PUT", path, `{"image":"local:iso/installer.iso"}`, apitest.Operator, 200, "", `"volume":"local:iso/installer.iso"`)
+		carried = false
+		b.Expect(t, "PUT", path, `{"image":null}`, apitest.Operator, 502, "hypervisor_error", `"done":[]`)
+		if sent != 2 {
+			t.Errorf("two changes were sent %d times", sent)
+		}
+	})
+}

@@ -233,6 +233,31 @@ test('copy, resize, move', async () => {
   await visitor.accessible('a move that cannot be')
   await visitor.picture('move-blocked')
 
+  // Without the image, it is not in the way. Another one is inserted first.
+  await visitor.open(`/guests/${guest.id}/options`)
+  const inDrive = async (): Promise<string | null | undefined> =>
+    (await caller.must<{ disks: { key: string; volume: string | null }[] }>('GET', `/api/v1/vms/${guest.id}/config`)).disks.find(
+      (one) => one.key === 'ide2',
+    )?.volume
+  const iso = await inDrive()
+  await page.getByRole('main').getByRole('button', { name: 'Change image' }).click()
+  const drive = page.getByRole('dialog', { name: 'Image in ide2 of web-new' })
+  await drive.getByLabel('ISO storage').selectOption('local')
+  await drive.getByLabel('ISO image', { exact: true }).selectOption(iso!)
+  await drive.getByRole('button', { name: 'As a command' }).click()
+  await drive.getByText(/curl .*"image":"local:iso\/debian/).waitFor()
+  await visitor.accessible('changing an image')
+  await visitor.picture('image-change')
+  await drive.getByRole('button', { name: 'Change image' }).click()
+  await page.getByText('The image in ide2 of web-new was changed.').waitFor()
+  expect(await inDrive()).toBe(iso)
+  await page.getByRole('main').getByRole('button', { name: 'Change image' }).click()
+  await drive.getByLabel('ISO storage').waitFor()
+  await drive.getByRole('button', { name: 'Eject' }).click()
+  await page.getByText('The image in ide2 of web-new was ejected.').waitFor()
+  expect(await inDrive()).toBeNull()
+  await page.getByRole('main').getByText('empty', { exact: true }).waitFor()
+
   // Moved: first what it would meet, then what would happen.
   const able = await movable(target)
   await visitor.open(`/guests/${able.id}`)

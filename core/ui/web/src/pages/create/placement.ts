@@ -10,6 +10,13 @@ export type Node = components['schemas']['ClusterNode']
 export const placementOf = (host_id: number, node: string): Promise<Placement> =>
   api.get('/api/v1/hosts/{host_id}/nodes/{node}/placement', { path: { host_id, node } })
 
+/** imagesOn returns the ISO images that a node has on a storage. */
+export const imagesOn = (host_id: number, node: string, name: string): Promise<components['schemas']['StorageVolume'][]> =>
+  api.get('/api/v1/storage/{host_id}/{name}/content', {
+    path: { host_id, name },
+    query: { node, kind: 'image', per_page: 500 },
+  })
+
 /** nodesOf returns the online nodes of a cluster, by name. */
 export async function nodesOf(cluster: number): Promise<Node[]> {
   const all = await api.get('/api/v1/cluster/nodes')
