@@ -17,7 +17,7 @@ var ErrRequested = errors.New("it was requested")
 
 // ErrNothingToRevert: the last run was no update that went well, or what it
 // replaced is not there any more.
-var ErrNothingToRevert = errors.New("there is no update to revert")
+var ErrNothingToRevert = errors.New("no update to revert")
 
 // ErrNeedsRestore: the old version cannot work with the database as it is now.
 var ErrNeedsRestore = errors.New("the old version does not support the current database: reverting restores the backup from before the " +

@@ -90,7 +90,7 @@ func (s *site) ask(client *http.Client, method, path, body string) []byte {
 func TestUpdateByOtherUsers(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
-		t.Skip("only root can become somebody else")
+		t.Skip("only root can become someone else")
 	}
 	s := newSite(t)
 	s.publish(newVersion, "")

@@ -90,7 +90,7 @@ var (
 	// ErrUnfinished: an earlier run is not at its end; resume comes first.
 	ErrUnfinished = errors.New("an earlier update is unfinished: finish it with hostler-updater resume")
 	// ErrUpToDate: there is no release that could be installed.
-	ErrUpToDate = errors.New("there is no newer release")
+	ErrUpToDate = errors.New("no newer release")
 )
 
 // New makes an updater. It changes nothing.

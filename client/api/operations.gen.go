@@ -4083,10 +4083,10 @@ var Operations = []Operation{
 		Answer:  "Setting",
 		Body: []Field{
 			{Name: "audit.address_days", Kind: JSON,
-				About: "Days after which client addresses are removed from rows of the audit log, 0 to 36500; 0 " +
-					"keeps them as long as the rows"},
+				About: "Days after which client addresses are removed from entries of the audit log, 0 to 36500; " +
+					"0 keeps them as long as the rows"},
 			{Name: "audit.retention_days", Kind: JSON,
-				About: "Days to keep rows of the audit log, 0 to 36500; 0 keeps them forever"},
+				About: "Days to keep entries of the audit log, 0 to 36500; 0 keeps them forever"},
 			{Name: "backup.max_age_days", Kind: JSON,
 				About: "Days after which the newest backup of a guest is too old, 1 to 3650"},
 			{Name: "backup.report_at", Kind: JSON,

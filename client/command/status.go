@@ -110,7 +110,7 @@ func explain(err error) (int, string) {
 		return problemStatus(p), problemText(p)
 	case errors.As(err, &untrusted):
 		return statusUnreachable, untrusted.Error() + "\nIf it was renewed, log in again and compare the fingerprint with that of " +
-			"tls/self-signed.pem in the service's state folder. If it was not renewed, somebody may intercept the connection."
+			"tls/self-signed.pem in the service's state folder. If it was not renewed, someone may intercept the connection."
 	case errors.As(err, &away):
 		return statusUnreachable, away.Error()
 	case errors.Is(err, contexts.ErrNotLoggedIn):

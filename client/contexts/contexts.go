@@ -94,7 +94,7 @@ func Open(path string) (*File, error) {
 // CheckPrivate returns an error when a file that holds keys gives permissions to users other than its owner.
 func CheckPrivate(path string, info fs.FileInfo) error {
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return fmt.Errorf("%s contains keys, and other users can read it: run chmod 600 on it, and revoke the keys if somebody may have "+
+		return fmt.Errorf("%s contains keys, and other users can read it: run chmod 600 on it, and revoke the keys if someone may have "+
 			"read them", path)
 	}
 	return nil

@@ -31,7 +31,7 @@ func auditCommand(cfg *Config) *cobra.Command {
 		Short: "Check whether entries of the audit log were altered, removed or reordered; works while the service runs",
 		Long: "Verify checks the hash chain of the audit log and reports the first row that does not match. It needs the key file.\n\n" +
 			"It cannot detect changes before a row enters the chain (about a quarter of a second after it is written), rows that\n" +
-			"somebody adds in the same way as the service, changes by somebody who also has the key file, or a whole database that\nwas " +
+			"someone adds in the same way as the service, changes by someone who also has the key file, or a whole database that\nwas " +
 			"restored to an earlier state. To detect the latter, record the last row and its hash elsewhere.\n\nThe exit status is 0 if " +
 			"the log is intact, 2 if it was changed or is empty, and 1 if it could not be checked: the\ndatabase cannot be reached, or " +
 			"the key file does not exist.\n\nA log that was changed keeps failing the check until an owner clears all of it.",
@@ -47,7 +47,7 @@ func auditCommand(cfg *Config) *cobra.Command {
 			}
 			if report.Verified+report.Cleared+report.Unsealed == 0 {
 				// The first start leaves a row already, and so does clearing.
-				return finding("the audit log is empty: either somebody removed all entries, or the service has never used this database")
+				return finding("the audit log is empty: either someone removed all entries, or the service has never used this database")
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(),
 				"The audit log is intact: %d rows verified, %d cleared, %d not sealed yet; the last is row %d with hash %s.\n",

@@ -145,7 +145,7 @@ func TestStreamsEndWithTheRightsOnEveryInstance(t *testing.T) {
 	}
 	select {
 	case <-steady:
-		t.Error("the stream of somebody else has ended too")
+		t.Error("the stream of someone else has ended too")
 	default:
 	}
 }

@@ -76,7 +76,7 @@ func (s *Store) forget(ctx context.Context, id int64, confirm *string) (Uninstal
 			return fmt.Errorf("deleting an app: %w", err)
 		}
 		if tag.RowsAffected() == 0 {
-			return problem.New(problem.CodeConflict, "somebody else has changed the app")
+			return problem.New(problem.CodeConflict, "someone else changed the app")
 		}
 		return audit.Write(ctx, tx)
 	})

@@ -148,12 +148,12 @@ func (u *update) start(ctx context.Context, node hypervisor.NodeExecutor) error 
 		return err
 	}
 	if !ok || b.Sum != u.params.Sum {
-		return job.Fail("the bundle that was agreed to is no longer stored; nothing was run")
+		return job.Fail("the approved bundle is no longer stored; nothing was run")
 	}
 	// A bundle that is not what the user agreed to is not even copied.
 	err = u.Bundles.Each(ctx, b.Manifest, func(sdk.File, io.Reader) error { return nil })
 	if errors.Is(err, bundle.ErrAltered) {
-		return job.Fail("a file of the bundle is no longer the one that was agreed to: %w", err)
+		return job.Fail("a file of the bundle differs from the approved one: %w", err)
 	}
 	if err != nil {
 		return err

@@ -209,7 +209,7 @@ func (o *order) agreed() error {
 	if o.consent.Given || o.given {
 		return nil
 	}
-	return problem.New(problem.CodeConsentRequired, "nobody has consented to running this bundle there: send consent").
+	return problem.New(problem.CodeConsentRequired, "nobody has approved this bundle for the host; review the plan and send consent").
 		With("sum", o.bundle.Sum).With("text", o.consent.Text).With("text_version", o.consent.Version)
 }
 

@@ -112,7 +112,7 @@ func (c *Chain) end(ctx context.Context, tx *db.Tx) (h head, hash *hasher, err e
 		return h, nil, err
 	}
 	if last > math.MaxInt64-2 {
-		return h, nil, errors.New("the audit chain has no position left: somebody has added a forged one at its end")
+		return h, nil, errors.New("the audit chain has no position left: someone has added a forged one at its end")
 	}
 	if fresh := h.seq == 0 && last == 0; !fresh && (!h.genuine || last > h.seq) {
 		h.seq, h.hash = last+1, digest{}

@@ -40,14 +40,14 @@ func (s *saying) Open(ctx context.Context, c sdk.Config) (sdk.Catalog, error) {
 func TestTrust(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	said := &saying{Source: &catalogtest.Memory{Name: "other"}, trust: "Somebody", opened: func(sdk.Config) error { return nil }}
+	said := &saying{Source: &catalogtest.Memory{Name: "other"}, trust: "Someone", opened: func(sdk.Config) error { return nil }}
 	f.sources["other"] = said
-	if s := f.source("other"); s.Enabled || !s.Installed || s.TrustAccepted || *s.Trust != "Somebody" || s.Namespace != "other/" {
+	if s := f.source("other"); s.Enabled || !s.Installed || s.TrustAccepted || *s.Trust != "Someone" || s.Namespace != "other/" {
 		t.Errorf("%+v", s)
 	}
 	for _, digest := range []*string{nil, new(strings.Repeat("0", 64))} {
 		_, err := f.Update(t.Context(), "other", catalog.SourceChange{Enabled: new(true), TrustDigest: digest})
-		if p := isProblem(t, err, problem.CodeConsentRequired); p.Members["trust"] != "Somebody" ||
+		if p := isProblem(t, err, problem.CodeConsentRequired); p.Members["trust"] != "Someone" ||
 			p.Members["trust_digest"] != *f.source("other").TrustDigest {
 			t.Errorf("%+v", p)
 		}
@@ -56,7 +56,7 @@ func TestTrust(t *testing.T) {
 	f.mem.Add(catalogtest.State{Entries: entries("a", "b")})
 	said.Source.(*catalogtest.Memory).Add(catalogtest.State{Entries: entries("c", "d")})
 	f.refreshed()
-	said.trust = "Somebody else"
+	said.trust = "Someone else"
 	f.hosts()
 	_, err := f.Plan(as(t, identity.Admin), "other/c", 1, sdk.Install)
 	if p := isProblem(t, err, problem.CodeCatalogSourceError); p.Members["reason"] != "trust" {

@@ -206,7 +206,7 @@ func (s *Store) write(ctx context.Context, was, is *row, keys []string, changed 
 			return fmt.Errorf("writing a source of the catalog: %w", err)
 		}
 		if tag.RowsAffected() == 0 {
-			return problem.New(problem.CodeConflict, "somebody else has changed the source at the same time; review it again")
+			return problem.New(problem.CodeConflict, "someone else changed the source at the same time; review it again")
 		}
 		audit.Describe(ctx, func(e *audit.Entry) {
 			e.TargetKind, e.TargetID, e.TargetName = "catalog_source", is.Name, is.Name

@@ -142,7 +142,7 @@ func TestOtherTeamsHearNothing(t *testing.T) {
 	theirs.is("guest 4 gone", "node 2 gone", "host 2 gone")
 	all.is("guest 4 gone", "node 2 gone", "host 2 gone")
 	if !ours.quiet(300*time.Millisecond) || !nobody.quiet(10*time.Millisecond) {
-		t.Error("somebody heard of others")
+		t.Error("someone heard of others")
 	}
 }
 
@@ -240,7 +240,7 @@ func TestTasks(t *testing.T) {
 	f.Exec("DELETE FROM hypervisor_tasks")
 	ours.is("task 1 gone")
 	if !theirs.quiet(200*time.Millisecond) || !jobs.quiet(10*time.Millisecond) {
-		t.Error("somebody else was told of tasks")
+		t.Error("someone else was told of tasks")
 	}
 }
 

@@ -116,7 +116,7 @@ func (l *listing[R]) begin(ctx context.Context, digest string) (state[R], error)
 // conflict returns the problem digest_conflict with the present list.
 func (l *listing[R]) conflict(rows []R, digest string, cause error) error {
 	now := host.CleanOrNil(digest)
-	return problem.New(problem.CodeDigestConflict, "somebody else has changed %s since you read them; nothing was done, and current "+
+	return problem.New(problem.CodeDigestConflict, "someone else changed %s since you read them; nothing was done, and current "+
 		"contains the new state", l.things).With("current", l.show(rows, now)).With("digest", now).WithCause(cause)
 }
 
@@ -156,7 +156,7 @@ func (l *listing[R]) apply(ctx context.Context, was state[R], e edit[R]) (state[
 // wanted now, and before that it is unchanged.
 func (l *listing[R]) lost(err error, done, before bool, unread error) error {
 	if unread == nil && !done && !before {
-		unread = problem.New(problem.CodeConflict, "somebody else has changed them too: they are neither as before nor as requested")
+		unread = problem.New(problem.CodeConflict, "someone else changed them too: they are neither as before nor as requested")
 	}
 	return change.ResolveLost(err, l.things, done, unread)
 }

@@ -26,7 +26,7 @@ type RuleChangeResult struct {
 // Notes in the answer about a changed rule.
 const (
 	noteOff     = "The rule is disabled: it only takes effect when enable is 1."
-	noteElse    = "Somebody else has changed the list since, or it could not be read afterwards: read it again."
+	noteElse    = "Someone else changed the list since, or it could not be read afterwards: read it again."
 	noteNoOrder = "The rules of this firewall have no order: pos identifies the rule only together with the digest."
 )
 
@@ -254,7 +254,7 @@ func (c *creation) inserted(now []sdk.Rule, rule sdk.Rule) int {
 // rule.
 func (c *creation) step(ctx context.Context, was state[sdk.Rule], at int, name string, to int, on bool) (state[sdk.Rule], int, error) {
 	if !was.known || at < 0 {
-		err := problem.New(problem.CodeDigestConflict, "somebody else has changed the rules in the meantime")
+		err := problem.New(problem.CodeDigestConflict, "someone else changed the rules in the meantime")
 		return was, at, c.partial(ctx, err, name)
 	}
 	e := edit[sdk.Rule]{before: at, at: to, want: moved(was.rows, at, to)}
@@ -389,7 +389,7 @@ func (s *Store) editRule(ctx context.Context, on Scope, place int, digest string
 	var before, after *sdk.Rule
 	now, at, err := one(ctx, s, on, l, digest, func(was []sdk.Rule) (edit[sdk.Rule], error) {
 		if place < 0 || place >= len(was) {
-			return edit[sdk.Rule]{}, problem.New(problem.CodeNotFound, "there is no rule at position %d: there are %d rules",
+			return edit[sdk.Rule]{}, problem.New(problem.CodeNotFound, "rule %d not found: the firewall has %d rules",
 				place, len(was))
 		}
 		e, err := decide(was)

@@ -38,7 +38,7 @@ func (a *guestRun) addLockHolder(ctx context.Context, s step, err error) error {
 	}
 	by := other.User
 	if by == "" {
-		by = "somebody"
+		by = "someone"
 	}
 	return job.Fail("%s; at that time another task was working on the guest: %s by %s since %s (%s)",
 		job.Text(err), other.Type, by, other.Started.UTC().Format("15:04:05 UTC"), other.ID)

@@ -154,7 +154,7 @@ func (s *Store) accountOf(ctx context.Context, tx *db.Tx, e *ExternalLogin) (use
 	}
 	if another { // an address that was given to somebody else
 		describeTarget(ctx, user.ID)
-		return nil, false, refused("the account with your email address is linked to somebody else at %s", e.Name)
+		return nil, false, refused("the account with your email address is linked to someone else at %s", e.Name)
 	}
 	return user, false, nil
 }
@@ -244,7 +244,7 @@ func (e *ExternalLogin) settle(ctx context.Context, tx *db.Tx, userID int64) err
 		ON CONFLICT (provider_id, subject) DO UPDATE SET last_login_at = now() WHERE i.user_id = excluded.user_id
 		RETURNING xmax = 0`, e.Provider, e.Subject, userID).Scan(&joined)
 	if errors.Is(err, pgx.ErrNoRows) || db.IsDuplicate(err, "user_identities_user") {
-		return refused("the account is linked to somebody else at %s", e.Name)
+		return refused("the account is linked to someone else at %s", e.Name)
 	}
 	if err != nil {
 		return fmt.Errorf("linking the account to the provider: %w", err)

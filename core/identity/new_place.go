@@ -30,7 +30,7 @@ func (s *Store) welcome(ctx context.Context, tx *db.Tx, user *User, came arrival
 	if len(agent) > maxAgent {
 		agent = append(agent[:maxAgent], '…')
 	}
-	body := fmt.Sprintf("Somebody logged in as %s from an address and with a browser that this account has not used recently.\n\n"+
+	body := fmt.Sprintf("Someone logged in as %s from an address and with a browser that this account has not used recently.\n\n"+
 		"Address: %s\nBrowser: %s\nTime: %s\n\nIf this was not you, change your password and end the session.",
 		user.Email, Network(from.Address), string(agent), time.Now().UTC().Format("2006-01-02 15:04 MST"))
 	return devices, notify.Write(ctx, tx.Pgx, notify.Event{Kind: notify.NewLogin, State: notify.OneTime, Severity: "warning",

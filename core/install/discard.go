@@ -126,7 +126,7 @@ func (s *Store) row(ctx context.Context, w *work, g hypervisor.Guest, guests *gu
 			ORDER BY g.listed_at DESC NULLS LAST, g.id DESC LIMIT 1`, w.ClusterID, string(g.ID), g.UID).Scan(&id, &app)
 		switch {
 		case err == nil && app:
-			return nil, problem.New(problem.CodeInvalidState, "somebody has adopted the container %s: uninstall that app instead", name(g))
+			return nil, problem.New(problem.CodeInvalidState, "someone has adopted the container %s: uninstall that app instead", name(g))
 		case err == nil:
 			return guests.Get(ctx, guest.Container, id)
 		case !errors.Is(err, pgx.ErrNoRows):

@@ -26,7 +26,7 @@ func cutConnections(t *testing.T, m *nodetest.Machine) {
 		for range 8 {
 			before := m.SSH.Logins()
 			m.SSH.CloseConnections()
-			waittest.Until(t, "somebody asks again", func() bool { return m.SSH.Logins() > before })
+			waittest.Until(t, "someone asks again", func() bool { return m.SSH.Logins() > before })
 		}
 		_, _ = m.Try(context.Background(), "touch /root/go")
 	}()

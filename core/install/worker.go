@@ -144,7 +144,7 @@ func (w *work) begin(ctx context.Context) error {
 		return err
 	}
 	if given == nil {
-		return job.Fail("nobody has agreed to run the bundle %.12s on this host; nothing was run", w.Sum)
+		return job.Fail("nobody has approved the bundle %.12s for this host; nothing was run", w.Sum)
 	}
 	w.run.Note("bundle %s of %s at %s; agreed to by %s", w.Sum, w.Path, w.Pin, given.ActorEmail)
 	if err := w.alone(ctx); err != nil {

@@ -149,8 +149,8 @@ func TestPlaceThatIsGone(t *testing.T) {
 	here.run(t)
 	here.wasAt(t, gone, "here")
 	here.wasAt(t, never, "here")
-	for what, id := range map[string]int64{"of a place where somebody was lately": lately, "that is young": young,
-		"of a place where somebody is": old} {
+	for what, id := range map[string]int64{"of a place where someone was lately": lately, "that is young": young,
+		"of a place where someone is": old} {
 		if j, err := here.Get(t.Context(), id, everything); err != nil || j.Status != job.Queued {
 			t.Errorf("the job %s is %+v, %v", what, j, err)
 		}

@@ -87,6 +87,6 @@ func (s *Store) putBack(ctx context.Context, run *job.Run, a *armed, verdict err
 	case back:
 		return job.Undetermined("%s. The machine failed to restore its old network: see the transcript", said)
 	}
-	return job.Undetermined("%s. The machine has not restored its old network: it was restarted, or somebody stopped the rollback timer",
+	return job.Undetermined("%s. The machine has not restored its old network: it was restarted, or someone stopped the rollback timer",
 		said)
 }

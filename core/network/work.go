@@ -373,7 +373,7 @@ func (s *Store) verdict(ctx context.Context, run *job.Run, p *host.NodeRef, para
 		return job.Fail("%s. The node answers, and the staged changes are in its configuration.%s", result.Message,
 			restoring(run, params))
 	case len(lacks) > 0:
-		return job.Undetermined("the node answers, but %s is not as staged: somebody may have changed or reverted it since then",
+		return job.Undetermined("the node answers, but %s is not as staged: someone may have changed or reverted it since then",
 			strings.Join(lacks, ", "))
 	case n.Diff != "":
 		run.Note("the node answers, and all staged changes are active; further changes were staged since then")

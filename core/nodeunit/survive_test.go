@@ -58,7 +58,7 @@ func TestCutConnections(t *testing.T) {
 		for range 5 {
 			before := m.SSH.Logins()
 			m.SSH.CloseConnections()
-			waittest.Until(t, "somebody asks again", func() bool { return m.SSH.Logins() > before })
+			waittest.Until(t, "someone asks again", func() bool { return m.SSH.Logins() > before })
 		}
 		m.Run("touch /run/go")
 	}()

@@ -267,7 +267,7 @@ func TestAttacksOnLogIn(t *testing.T) {
 		"another key":            {func(d *device) { d.Key = newCredential().Key }, "has not proven"},
 		"nobody there":           {func(d *device) { d.Options.UserNotPresent = true }, "has not proven"},
 		"without a finger":       {func(d *device) { d.Options.UserNotVerified = true }, "has not proven"},
-		"another handle":         {func(d *device) { d.Options.UserHandle = []byte("somebody") }, "has not proven"},
+		"another handle":         {func(d *device) { d.Options.UserHandle = []byte("someone") }, "has not proven"},
 		"no handle":              {func(d *device) { d.Options.UserHandle = nil }, "has not proven"},
 		"an unknown passkey":     {func(d *device) { d.ID = []byte("never seen") }, "not registered here"},
 		"it became one that is copied": {func(d *device) { d.Options.BackupEligible, d.Options.BackupState = true, true },

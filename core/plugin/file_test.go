@@ -148,13 +148,13 @@ func TestUpgrade(t *testing.T) {
 	b := running(t, nil)
 	before := b.status(t)
 	flip(t, filepath.Join(b.dir, memFile))
-	if _, err := b.Pin(t.Context(), memFile, "somebody"); err != nil {
+	if _, err := b.Pin(t.Context(), memFile, "someone"); err != nil {
 		t.Fatal("pinning the new file:", err)
 	}
 	if err := b.Reload(t.Context()); err != nil {
 		t.Fatal("reloading:", err)
 	}
-	if s := b.status(t); s.State != plugin.Running || s.SHA256 == before.SHA256 || s.PID == before.PID || s.PinnedBy != "somebody" {
+	if s := b.status(t); s.State != plugin.Running || s.SHA256 == before.SHA256 || s.PID == before.PID || s.PinnedBy != "someone" {
 		t.Errorf("status is %+v, want the new file running", s)
 	}
 }

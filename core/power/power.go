@@ -113,7 +113,7 @@ func (s *Store) Power(ctx context.Context, hostID int64, node string, command hy
 
 func selfText(node string, command hypervisor.PowerCommand) string {
 	if command == hypervisor.PowerShutdown {
-		return fmt.Sprintf("This service runs on the node %s: it is unavailable until somebody switches the node on again.", node)
+		return fmt.Sprintf("This service runs on the node %s: it is unavailable until someone switches the node on again.", node)
 	}
 	return fmt.Sprintf("This service runs on the node %s: it is unavailable until the node is back, and stays unavailable if it is not "+
 		"started at boot.", node)

@@ -125,7 +125,7 @@ var table = map[Code]kind{
 
 	CodeLinkedCloneNeedsTemplate: {http.StatusConflict, "Linked clones need a template"},
 	CodeMigrationBlocked:         {http.StatusConflict, "The migration is blocked"},
-	CodeDigestConflict:           {http.StatusConflict, "Somebody else has changed it"},
+	CodeDigestConflict:           {http.StatusConflict, "Someone else changed it"},
 	CodeVMAddressing:             {http.StatusConflict, "A VM's addresses are set inside it"},
 
 	CodeGuestBusy:           {http.StatusConflict, "Another operation is in progress"},

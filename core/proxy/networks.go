@@ -37,7 +37,7 @@ func parseNetwork(word string) (netip.Prefix, error) {
 	}
 	switch {
 	case network.Bits() == 0:
-		return netip.Prefix{}, fmt.Errorf("%q includes everybody: list the addresses of the proxies", word)
+		return netip.Prefix{}, fmt.Errorf("%q includes everyone: list the addresses of the proxies", word)
 	case network.Addr().Is4In6():
 		return netip.Prefix{}, fmt.Errorf("%q is an IPv4 network: write it as one", word)
 	case network != network.Masked():

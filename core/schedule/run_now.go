@@ -36,7 +36,7 @@ func (s *Store) RunNow(ctx context.Context, id int64) ([]*job.Job, error) {
 			return made, err
 		}
 	}
-	return nil, problem.New(problem.CodeConflict, "somebody else is changing the schedule; try again")
+	return nil, problem.New(problem.CodeConflict, "someone else is changing the schedule; try again")
 }
 
 // startNow is nil without an error when the schedule was written since.

@@ -162,7 +162,7 @@ func (s *Store) Update(ctx context.Context, id int64, change func(*Input), check
 			return written, err
 		}
 	}
-	return nil, problem.New(problem.CodeConflict, "somebody else is changing the schedule; try again")
+	return nil, problem.New(problem.CodeConflict, "someone else is changing the schedule; try again")
 }
 
 // checked returns the draft that may replace the schedule.

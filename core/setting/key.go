@@ -20,9 +20,9 @@ var (
 	MetricsRetention1h = whole("metrics.retention_1h_days", 730, 7, 3650,
 		"Days to keep one-hour averages, 7 to 3650. Whole UTC months are deleted")
 	AuditRetention = whole("audit.retention_days", 0, 0, 36500,
-		"Days to keep rows of the audit log, 0 to 36500; 0 keeps them forever")
+		"Days to keep entries of the audit log, 0 to 36500; 0 keeps them forever")
 	AuditAddressDays = whole("audit.address_days", 0, 0, 36500,
-		"Days after which client addresses are removed from rows of the audit log, 0 to 36500; 0 keeps them as long "+
+		"Days after which client addresses are removed from entries of the audit log, 0 to 36500; 0 keeps them as long "+
 			"as the rows. Removed addresses cannot be restored. The log can still be verified")
 	JobsKeep = whole("jobs.keep_days", 90, 1, 36500,
 		"Days to keep finished jobs and their transcripts, 1 to 36500")

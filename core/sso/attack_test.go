@@ -40,10 +40,10 @@ func TestTokensThatAreNotBelieved(t *testing.T) {
 		}},
 		"nonce":          claim("nonce", "another"),
 		"no nonce":       claim("nonce", ""),
-		"audience":       claim("aud", "somebody"),
+		"audience":       claim("aud", "someone"),
 		"no audience":    claim("aud", []string{}),
-		"two audiences":  claim("aud", []string{ssotest.ClientID, "somebody"}),
-		"another party":  claim("azp", "somebody"),
+		"two audiences":  claim("aud", []string{ssotest.ClientID, "someone"}),
+		"another party":  claim("azp", "someone"),
 		"issuer":         claim("iss", "https://id.invalid"),
 		"issuer's slash": claim("iss", f.at.URL+"/"),
 		"expired":        claim("exp", at(-time.Second)),
@@ -61,7 +61,7 @@ func TestTokensThatAreNotBelieved(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	f.at.Lie(ssotest.Lies{Token: func(c map[string]any) { c["aud"], c["azp"] = []string{ssotest.ClientID, "somebody"}, ssotest.ClientID }})
+	f.at.Lie(ssotest.Lies{Token: func(c map[string]any) { c["aud"], c["azp"] = []string{ssotest.ClientID, "someone"}, ssotest.ClientID }})
 	f.must()
 	if n := f.Value("SELECT count(*) FROM users"); n != "1" {
 		t.Errorf("%s accounts", n)

@@ -46,7 +46,7 @@ func TestFirstLogInMakesAnAccount(t *testing.T) {
 	// Another person with her old address is not her.
 	f.at.Person = map[string]any{"sub": "person-2", "email": "anna@example.com", "email_verified": true}
 	_, err = f.logIn()
-	refusedFor(t, err, problem.CodeInvalidCredentials, "is linked to somebody else")
+	refusedFor(t, err, problem.CodeInvalidCredentials, "is linked to someone else")
 }
 
 func TestWhoComesInByWhichAddress(t *testing.T) {
@@ -85,7 +85,7 @@ func TestWhoComesInByWhichAddress(t *testing.T) {
 	}
 	f.at.Lie(ssotest.Lies{Info: func(told map[string]any) { told["sub"] = "person-1" }})
 	if _, err := f.logIn(); problem.CodeOf(err) != problem.CodeInvalidCredentials {
-		t.Errorf("what is told of somebody else: %v", err)
+		t.Errorf("what is told of someone else: %v", err)
 	}
 	f.at.Lie(ssotest.Lies{})
 	if _, err := f.users.PatchUser(t.Context(), nil, berta.ID, identity.UserChange{Active: new(false)}); err != nil {

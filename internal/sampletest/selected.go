@@ -15,8 +15,8 @@ func Selected(name string, n uint32) bool {
 	return hash(name)%n == 0
 }
 
-// OneOf returns the cases that a test of the given name runs: with -short one of them, always the same one; otherwise all. Use it when many
-// tests run each case, so that together they still run all of them.
+// OneOf returns the cases that a test of the given name runs: with -short one of them, always the same one; otherwise all. Use it when
+// many tests run each case, so that together they still run all of them.
 func OneOf[T any](name string, cases []T) []T {
 	if !testing.Short() || len(cases) == 0 {
 		return cases

@@ -39,7 +39,7 @@ func Services(hclog.Logger) []plugin.Service {
 func (Source) Info(context.Context) (catalog.Info, error) {
 	return catalog.Info{
 		Name: "folder", Version: version, Title: "A folder on this machine",
-		Trust: "Anyone who can write to the folder decides what runs as root on your nodes, once somebody here has approved exactly " +
+		Trust: "Anyone who can write to the folder decides what runs as root on your nodes, once someone here has approved exactly " +
 			"these files.",
 		Options: []catalog.Option{{Key: optionFolder, Type: catalog.Folder, Required: true,
 			Description: "The folder that contains one folder per app."}},

@@ -195,7 +195,7 @@ func isPosition(position int) bool { return position >= 0 && position <= math.Ma
 
 // noRule returns the NotFound error for a position without rule.
 func noRule(position int) error {
-	e := plugin.Errorf(plugin.NotFound, "there is no rule at position %d", position)
+	e := plugin.Errorf(plugin.NotFound, "rule %d not found", position)
 	e.Field = firewall.FieldPosition
 	return e
 }

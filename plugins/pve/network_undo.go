@@ -19,7 +19,7 @@ back)
 		exit 0
 	fi
 	if [ "$now" != "$(cat staged)" ]; then
-		echo "$f was changed by somebody else in the meantime and is left unchanged"
+		echo "$f was changed by someone else in the meantime and is left unchanged"
 		exit 4
 	fi
 	echo "restoring $f"

@@ -23,10 +23,10 @@ func TestUndoOfNetwork(t *testing.T) {
 	}{
 		"put back":        {between: applied, says: "restor", now: "old", reloaded: "old"},
 		"nothing applied": {between: "true", says: "is unchanged", now: "old"},
-		"changed since": {between: applied + "; echo other >/etc/network/interfaces", says: "changed by somebody else",
+		"changed since": {between: applied + "; echo other >/etc/network/interfaces", says: "changed by someone else",
 			now: "other", fails: true},
 		"reload fails":      {between: applied, code: "1", says: "restor", now: "old", reloaded: "old", fails: true},
-		"file is gone":      {between: "rm /etc/network/interfaces", says: "changed by somebody else", now: "", fails: true},
+		"file is gone":      {between: "rm /etc/network/interfaces", says: "changed by someone else", now: "", fails: true},
 		"another is staged": {between: applied + "; echo next >/etc/network/interfaces.new", says: "restor", now: "old", reloaded: "old"},
 	} {
 		code := c.code

@@ -163,7 +163,7 @@ func TestRoleScriptTellsWhatItLeaves(t *testing.T) {
 		t.Errorf("it left\n%swant\n%s", left, want)
 	}
 	if got := a.get("acl/other@pve"); got != "/vms ServiceAudit 1\n" {
-		t.Errorf("somebody else's rule is %q", got)
+		t.Errorf("someone else's rule is %q", got)
 	}
 	_, problems, err = a.run(t, roleScript(t, hypervisor.RoleScriptQuery{Path: "/"}))
 	if err != nil || problems != "" {
@@ -207,7 +207,7 @@ func TestRoleRemovalLeavesNothing(t *testing.T) {
 				t.Errorf("token %q, role %q, rules %q are left", a.get("tokens/backup"), a.get("roles/ServiceBackup"), a.get("acl/service@pve!backup"))
 			}
 			if got := a.get("acl/other@pve"); got != "/vms ServiceConsole 0\n" {
-				t.Errorf("somebody else's rules are %q", got)
+				t.Errorf("someone else's rules are %q", got)
 			}
 			if got := a.get("acl/service@pve"); strings.Contains(got, "ServiceBackup") || strings.Count(got, "\n") != 8 {
 				t.Errorf("the user's rules are %q", got)

@@ -26,7 +26,7 @@ func TestHowFarBackTheTasksOfANodeReach(t *testing.T) {
 	}{
 		"nothing is there":                 {nil, false},
 		"an older one":                     {[]task{{time.Hour, 0, service}}, true},
-		"only somebody else's":             {[]task{{time.Hour, 0, stranger}}, false},
+		"only someone else's":              {[]task{{time.Hour, 0, stranger}}, false},
 		"only one that ended later":        {[]task{{time.Hour, 2 * time.Hour, service}}, false},
 		"one that still runs":              {[]task{{time.Hour, 100 * time.Hour, service}}, false},
 		"one that ended a moment before":   {[]task{{30 * time.Second, 0, service}}, false},

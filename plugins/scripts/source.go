@@ -65,7 +65,7 @@ func Services(logger hclog.Logger) []plugin.Service {
 func (*Source) Info(context.Context) (catalog.Info, error) {
 	return catalog.Info{
 		Name: "scripts", Version: version, Title: "Community scripts",
-		Trust: "Anyone who can write to the repository of the community scripts decides what runs as root on your nodes, once somebody " +
+		Trust: "Anyone who can write to the repository of the community scripts decides what runs as root on your nodes, once someone " +
 			"here has approved exactly these files. The files download further programs from many vendors, which no checksum covers.",
 		Options: []catalog.Option{
 			{Key: optionRepository, Type: catalog.Line, Default: defaultRepository, Description: "The repository, as owner/name."},

@@ -94,7 +94,7 @@ func TestBadConfiguration(t *testing.T) {
 		"HOSTLER_TRUSTED_PROXIES=10.0.0.1/8,nginx,0.0.0.0/0", "HOSTLER_BASE_URL=https://hostler.example.com/api",
 	}
 	all := []string{"nonsense", "loud", "xml", "tls-key", "HOSTLER_ALLOW_LOOPBACK_HOSTS", "trusted-proxies",
-		"the network would be 10.0.0.0/8", `"nginx" is not an address or a network`, "includes everybody", "base-url",
+		"the network would be 10.0.0.0/8", `"nginx" is not an address or a network`, "includes everyone", "base-url",
 		"must not start with /api"}
 	run(t, bad, "", "serve").fails(t, all...)
 	run(t, bad, "", "migrate").fails(t, all...)

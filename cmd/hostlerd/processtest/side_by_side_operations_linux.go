@@ -76,6 +76,7 @@ func sideRequests() []sideRequest {
 		{operation: "get_vm", pve: ok, lxd: absent},
 		{operation: "get_vm_config", pve: ok, lxd: absent},
 		{operation: "reconfigure_vm", body: m{"cores": 2, "digest": "none"}, pve: stale, lxd: absent},
+		{operation: "set_vm_drive", params: p{"drive": "ide2"}, body: m{"image": nil}, pve: absent, lxd: absent}, // no guest has a drive
 		{operation: "list_vm_nics", pve: ok, lxd: absent},
 		{operation: "change_vm_nic", params: p{"iface": "net0"}, body: m{"tag": 20, "digest": "none"}, pve: stale, lxd: absent},
 		{operation: "create_vm_console_ticket", pve: untokened, lxd: absent},

@@ -48,7 +48,7 @@ func Register(a *op.API, deps Deps) {
 	op.Post(a, "/api/v1/alerts/:alert_id/ack", h.acknowledge, op.Spec{
 		ID: "acknowledge_alert", Summary: "Acknowledge an alert", Tag: tag, Role: identity.Operator, On: op.Alert,
 		Audit: op.Audit{Action: "alert.acknowledge"}, Replay: h.again,
-		Description: "Shows other users that somebody works on the alert, with an optional note. The alert stays open, " +
+		Description: "Shows other users that someone is working on the alert, with an optional note. The alert stays open, " +
 			"and its resolution is still sent to channels. A second acknowledgement replaces the first, which stays in " +
 			"`history`. A resolved alert is 409 `invalid_state`.",
 	})

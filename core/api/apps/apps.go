@@ -146,7 +146,7 @@ func (h handlers) webURL(ctx context.Context, _ *struct{}) (*op.Body[app.WebURL]
 }
 
 func (handlers) logs(context.Context, *struct{}) (*op.Body[[]string], error) {
-	return nil, problem.New(problem.CodeUnsupported, "there is no channel to the logs inside a container; read them in its console")
+	return nil, problem.New(problem.CodeUnsupported, "Hostler cannot read logs inside a container; use its console")
 }
 
 type adoptInput struct {

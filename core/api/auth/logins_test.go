@@ -84,7 +84,7 @@ func TestLoginsOfOneUser(t *testing.T) {
 		}
 	}
 	if answer := s.send(t, "GET", "/api/v1/auth/logins", "", stranger.Cookie); strings.Count(string(answer.Body), `"outcome"`) != 1 {
-		t.Errorf("somebody else: %s", answer.Body)
+		t.Errorf("someone else: %s", answer.Body)
 	}
 	s.hunt(t, []string{factor.Secret, half.Pending, factor.RecoveryCodes[0]})
 }

@@ -180,5 +180,5 @@ func TestFirewallEditorRightAfter(t *testing.T) {
 			}
 		}
 	})
-	l.Expect(t, "DELETE", s.path+"/rules/2", "", apitest.Operator, 200, "", `"digest":null`, `"pos":null`, "Somebody else has changed")
+	l.Expect(t, "DELETE", s.path+"/rules/2", "", apitest.Operator, 200, "", `"digest":null`, `"pos":null`, "Someone else changed")
 }

@@ -105,7 +105,7 @@ func TestFirewallRuleRequestsThatAreWrong(t *testing.T) {
 		{"PUT", "/0", `{"delete":"type"}`, 422, []string{`["body","delete"]`}},
 		{"PUT", "/0", `{"delete":"comment","comment":"x"}`, 422, []string{`["body","comment"]`}},
 		{"PUT", "/0", `{"delete":"enable","enable":1}`, 422, []string{`["body","enable"]`}},
-		{"PUT", "/3", `{"enable":0}`, 404, []string{"there are 3 rules"}},
+		{"PUT", "/3", `{"enable":0}`, 404, []string{"the firewall has 3 rules"}},
 		{"PUT", "/x", `{"enable":0}`, 422, []string{`["path","pos"]`}},
 		{"PUT", "/0/move", `{"moveto":3}`, 422, []string{`["body","moveto"]`, "at most 2"}},
 		{"PUT", "/3/move", `{"moveto":0}`, 404, nil},

@@ -220,7 +220,7 @@ func TestStageBridges(t *testing.T) {
 	f.create("br6", `{}`, 201, "")
 	f.Expect(t, "DELETE", "network/bridges/1/node1/br6", "", apitest.Admin, 200, "")
 	if list := f.Expect(t, "GET", "network/bridges", "", apitest.Viewer, 200, ""); strings.Contains(string(list.Body), "br6") {
-		t.Errorf("what was added and removed again is staged by somebody: %s", list.Body)
+		t.Errorf("what was added and removed again is staged by someone: %s", list.Body)
 	}
 
 	f.cluster.Stage("node1", hypervisor.Interface{Name: "foreign", Type: hypervisor.InterfaceBridge})

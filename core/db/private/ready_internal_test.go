@@ -15,7 +15,7 @@ import (
 // answers there is a reason to give up.
 func TestNobodyAnswersAtTheSocket(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct{ listens, foreign bool }{"nobody": {}, "somebody else": {true, true}} {
+	for name, c := range map[string]struct{ listens, foreign bool }{"nobody": {}, "someone else": {true, true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir, err := os.MkdirTemp("/tmp", "hostler-ready-") // a socket's path is short

@@ -114,7 +114,7 @@ func (s *Store) Commit(ctx context.Context, id int64, window time.Duration, conf
 			return fmt.Errorf("writing a draft: %w", err)
 		}
 		if tag.RowsAffected() == 0 {
-			return problem.New(problem.CodeInvalidState, "somebody else has changed or committed the draft")
+			return problem.New(problem.CodeInvalidState, "someone else changed or committed the draft")
 		}
 		return audit.Write(ctx, tx)
 	})

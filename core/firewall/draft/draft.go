@@ -277,7 +277,7 @@ func (r *record) busy() error {
 // staleDraft returns the problem of a draft that was changed by somebody else,
 // with its present state.
 func staleDraft(now Draft) error {
-	return problem.New(problem.CodeDigestConflict, "somebody else has changed the draft").With("current", now)
+	return problem.New(problem.CodeDigestConflict, "someone else changed the draft").With("current", now)
 }
 
 // Replace replaces the changes of a draft, based on its version, and compares
@@ -318,7 +318,7 @@ func (s *Store) Replace(ctx context.Context, id, version int64, name *string, ch
 			return fmt.Errorf("writing a draft: %w", err)
 		}
 		if changed = tag.RowsAffected() == 1; !changed {
-			return problem.New(problem.CodeDigestConflict, "somebody else has changed the draft")
+			return problem.New(problem.CodeDigestConflict, "someone else changed the draft")
 		}
 		r.audit(ctx)
 		return audit.Write(ctx, tx)

@@ -185,7 +185,7 @@ func TestScopeThatIsRefused(t *testing.T) {
 					t.Errorf("the job does not say %q: %s", text, j.Error)
 				}
 			}
-			if strings.Contains(j.Error, "omebody else") || strings.Contains(j.Error, "VM web") {
+			if strings.Contains(j.Error, "omeone else") || strings.Contains(j.Error, "VM web") {
 				t.Errorf("the job says %s", j.Error)
 			}
 		})
@@ -271,7 +271,7 @@ func TestGuestIsDestroyedWhileTheDraftWaits(t *testing.T) {
 			}
 			f.ends(id, end)
 			now := f.becomes(d.ID, status)
-			if !strings.Contains(*now.Outcome, "the VM web no longer exists") || strings.Contains(*now.Outcome, "omebody else") {
+			if !strings.Contains(*now.Outcome, "the VM web no longer exists") || strings.Contains(*now.Outcome, "omeone else") {
 				t.Error(*now.Outcome)
 			}
 			if got := f.states(); !strings.Contains(got, want) {

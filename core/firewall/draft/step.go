@@ -57,7 +57,7 @@ func ownedAll(all []sdk.State) []sdk.State {
 
 // errForeign reports that a scope is in a state that neither this draft nor its
 // beginning has made.
-var errForeign = plugin.Errorf(plugin.Conflict, "somebody else has changed it in the meantime")
+var errForeign = plugin.Errorf(plugin.Conflict, "someone else changed it in the meantime")
 
 // have returns the firewall as the ability A at a scope.
 func have[A any](fw sdk.Firewall, scope sdk.Scope) (A, error) {

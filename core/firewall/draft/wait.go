@@ -221,7 +221,7 @@ func (w *work) confirmed(ctx context.Context) error {
 		foreign[i] = w.out[i] == nil && (foreign[i] || !now[i].Equal(w.r.Scopes[i].After))
 	}
 	if slices.Contains(foreign, true) {
-		return w.end(ctx, waiting, unknown, fmt.Sprintf("confirmed by %s; somebody else has changed the firewall in the meantime, and "+
+		return w.end(ctx, waiting, unknown, fmt.Sprintf("confirmed by %s; someone else changed the firewall in the meantime, and "+
 			"those changes stay\n%s",
 			w.r.ConfirmedBy, w.texts(now, foreign)))
 	}
@@ -323,7 +323,7 @@ func (w *work) restore(ctx context.Context, again func(error) error) (done bool,
 	}
 	changed := slices.Contains(foreign, true)
 	if changed {
-		outcome += ". Somebody else has made changes in the meantime, which were not overwritten"
+		outcome += ". Someone else made changes in the meantime, which were not overwritten"
 	}
 	if refused {
 		outcome += ". The hypervisor refuses to undo all of it"

@@ -576,10 +576,10 @@ func (w *work) met(ctx context.Context, now []sdk.State, foreign []bool) error {
 		return w.back(ctx, committing, job.Failed, "%s", gone)
 	}
 	if !w.begun() {
-		return w.nothing(ctx, job.Failed, "somebody else has changed the firewall since the draft was created; nothing was done\n"+
+		return w.nothing(ctx, job.Failed, "someone else changed the firewall since the draft was created; nothing was done\n"+
 			w.texts(now, foreign))
 	}
-	return w.back(ctx, committing, job.Unknown, "somebody else has changed the firewall in the meantime")
+	return w.back(ctx, committing, job.Unknown, "someone else changed the firewall in the meantime")
 }
 
 // begun reports whether a request of this way may have been sent. The

@@ -246,7 +246,7 @@ func (s *Store) Replace(ctx context.Context, id, version int64, w Input) (Templa
 }
 
 func stale(now Template) error {
-	return problem.New(problem.CodeDigestConflict, "somebody else has changed the template in the meantime").With("current", now)
+	return problem.New(problem.CodeDigestConflict, "someone else changed the template in the meantime").With("current", now)
 }
 
 // Delete forgets a template. Drafts that were made of it, and what was filled with it, stay. Problems: not_found and forbidden.

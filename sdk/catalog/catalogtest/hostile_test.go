@@ -145,7 +145,7 @@ func TestReadBundle(t *testing.T) {
 		return nil
 	}})
 	if plugin.KindOf(err) != plugin.Protocol {
-		t.Errorf("somebody swallows the error: %v", err)
+		t.Errorf("someone swallows the error: %v", err)
 	}
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -290,7 +290,7 @@ func (c *MemoryCatalog) Launch(ctx context.Context, request catalog.LaunchReques
 		Environment: []catalog.Variable{{Name: "NAME", Value: request.Name}, {Name: "CONTAINER", Value: request.Container},
 			{Name: "TAGS", Value: strings.Join(request.Tags, ";")}},
 		Exits: []catalog.Exit{{Status: 3, Reason: "told_so", Text: "The script says that it failed."},
-			{Status: 75, Reason: "needs_human", Text: "Somebody has to do a part of it."}},
+			{Status: 75, Reason: "needs_human", Text: "Someone has to do a part of it."}},
 	}
 	for _, key := range slices.Sorted(maps.Keys(request.Overrides)) {
 		launch.Environment = append(launch.Environment, catalog.Variable{Name: "SET_" + key, Value: request.Overrides[key]})

@@ -68,7 +68,7 @@ func (s *suite) ruleEdit(t *testing.T) {
 		if before == "" {
 			t.Skip("there are no digests")
 		}
-		must(t, "changing", edit.ChangeRule(ctx, g.Scope, 0, firewall.RuleChange{Set: firewall.RuleFields{Comment: ptr("somebody else's")}}))
+		must(t, "changing", edit.ChangeRule(ctx, g.Scope, 0, firewall.RuleChange{Set: firewall.RuleFields{Comment: ptr("someone else's")}}))
 		now := g.listAny(t, ctx)
 		for _, stale := range []string{before, neverADigest} {
 			_, _, err := edit.CreateRule(ctx, g.Scope, s.Rules[0], stale)

@@ -93,7 +93,7 @@ func TestLaneOfACallThatIsOver(t *testing.T) {
 	joined := accept(ctx, lane)
 	cancel()
 	if conn := <-joined; conn != nil {
-		t.Error("somebody has joined")
+		t.Error("someone has joined")
 	}
 	if conn := wire.JoinLane(t.Context(), lane.Name, lane.Key); conn != nil {
 		t.Error("it was joined afterwards")
