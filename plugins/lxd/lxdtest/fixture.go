@@ -185,7 +185,7 @@ func (s *Server) Boots(t testing.TB, ref lxdapi.InstanceRef) (starts int) {
 
 // helperPause is how long the helper by which LXD reads files is left alone after a failure. The one that ends removes the socket of the
 // one that follows (canonical/lxd issue 18403), so LXD fails as long as it is asked again at once.
-const helperPause = 2 * time.Second
+const helperPause = 15 * time.Second
 
 // file reads a file of a container. It is not found if the container or the file is not there.
 func (s *Server) file(t testing.TB, ref lxdapi.InstanceRef, path string) (text []byte, found bool, err error) {
